@@ -1,0 +1,185 @@
+package irv1
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"google.golang.org/protobuf/proto"
+)
+
+// Level is the IR level of this build: the one it writes and the highest it
+// reads.
+const Level = 1
+
+// MaxBlob is the size, in bytes, that no blob of a bundle exceeds: a blob is one
+// message on the wire.
+const MaxBlob = 1 << 20
+
+// MaxBundle is the size, in bytes, that manifest and blobs together do not
+// exceed.
+const MaxBundle = 64 << 20
+
+// A Digest is a SHA-256. That of a bundle is its manifest's, which names every
+// blob by its own.
+type Digest [sha256.Size]byte
+
+// DigestOf returns the digest of data.
+func DigestOf(data []byte) Digest { return sha256.Sum256(data) }
+
+// ParseDigest returns the digest whose bytes are b; the error says only that b has
+// another length.
+func ParseDigest(b []byte) (Digest, error) {
+	if len(b) != sha256.Size {
+		return Digest{}, fmt.Errorf("digest has %d bytes, want %d", len(b), sha256.Size)
+	}
+	return Digest(b), nil
+}
+
+// String returns the digest as 64 hexadecimal digits.
+func (d Digest) String() string { return hex.EncodeToString(d[:]) }
+
+// Short returns the first 12 hexadecimal digits: enough for a person to tell two
+// apart.
+func (d Digest) Short() string { return d.String()[:12] }
+
+// Content is a bundle taken apart. It is not changed after [Open] or [Seal]
+// returned it and may be read concurrently.
+type Content struct {
+	Digest   Digest
+	Manifest *Manifest
+	Bindings []*Binding        // in the order of the manifest: by name
+	Schemas  map[Digest][]byte // JSON Schema documents
+}
+
+// Marshal serialises m so that equal messages give equal bytes within one build
+// of this program. Bundles hold no map, so they do so across builds too.
+func Marshal(m proto.Message) ([]byte, error) {
+	return proto.MarshalOptions{Deterministic: true}.Marshal(m)
+}
+
+// Seal makes a bundle of bindings and the schemas they refer to. It sorts
+// bindings by name; what is inside them must be sorted already.
+// Schemas may repeat; a repeated one is stored once. The error says which blob is
+// larger than [MaxBlob], or that the bundle is larger than [MaxBundle].
+func Seal(bindings []*Binding, schemas [][]byte, features ...string) (*Bundle, error) {
+	bindings = slices.SortedFunc(slices.Values(bindings), func(a, b *Binding) int {
+		return cmp.Compare(a.GetName(), b.GetName())
+	})
+	m := &Manifest{Level: Level, Features: slices.Sorted(slices.Values(features))}
+	b := &Bundle{}
+	for _, binding := range bindings {
+		blob, err := Marshal(binding)
+		if err != nil {
+			return nil, fmt.Errorf("binding %q: %w", binding.GetName(), err)
+		}
+		m.Bindings = append(m.Bindings, ref(binding.GetName(), blob))
+		b.Blobs = append(b.Blobs, blob)
+	}
+	documents := map[Digest][]byte{}
+	for _, s := range schemas {
+		documents[DigestOf(s)] = s
+	}
+	for _, d := range slices.SortedFunc(maps.Keys(documents), compareDigests) {
+		m.Schemas = append(m.Schemas, ref("", documents[d]))
+		b.Blobs = append(b.Blobs, documents[d])
+	}
+	var err error
+	if b.Manifest, err = Marshal(m); err != nil {
+		return nil, fmt.Errorf("manifest: %w", err)
+	}
+	return b, checkSizes(m, b)
+}
+
+// Open verifies every blob of b against the manifest and takes b apart. It holds
+// nothing back for later: a bundle that Open accepts has all its bytes and all of
+// them parse. Whether they make sense is for [Content.Validate].
+func Open(b *Bundle) (*Content, error) {
+	m, err := OpenManifest(b.GetManifest())
+	if err != nil {
+		return nil, err
+	}
+	c := &Content{Digest: DigestOf(b.GetManifest()), Manifest: m, Schemas: map[Digest][]byte{}}
+	if len(b.GetBlobs()) != len(m.GetBindings())+len(m.GetSchemas()) {
+		return nil, fmt.Errorf("bundle has %d blobs, its manifest names %d", len(b.GetBlobs()), len(m.GetBindings())+len(m.GetSchemas()))
+	}
+	if err := checkSizes(m, b); err != nil {
+		return nil, err
+	}
+	for i, r := range m.Refs() {
+		blob := b.GetBlobs()[i]
+		if d := DigestOf(blob); !bytes.Equal(d[:], r.GetSha256()) {
+			return nil, fmt.Errorf("blob %d is damaged: it hashes to %s, the manifest says %x", i, d, r.GetSha256())
+		} else if i >= len(m.GetBindings()) {
+			c.Schemas[d] = blob
+			continue
+		}
+		binding := &Binding{}
+		if err := proto.Unmarshal(blob, binding); err != nil {
+			return nil, fmt.Errorf("binding %q: %w", r.GetName(), err)
+		}
+		if binding.GetName() != r.GetName() {
+			return nil, fmt.Errorf("binding %q calls itself %q", r.GetName(), binding.GetName())
+		}
+		c.Bindings = append(c.Bindings, binding)
+	}
+	return c, nil
+}
+
+// OpenManifest parses a manifest and checks that its references are whole and in
+// order.
+func OpenManifest(data []byte) (*Manifest, error) {
+	m := &Manifest{}
+	if err := proto.Unmarshal(data, m); err != nil {
+		return nil, fmt.Errorf("manifest: %w", err)
+	}
+	if m.GetLevel() == 0 {
+		return nil, errors.New("manifest states no IR level")
+	}
+	for i, r := range m.Refs() {
+		if _, err := ParseDigest(r.GetSha256()); err != nil {
+			return nil, fmt.Errorf("manifest entry %d: %w", i, err)
+		}
+	}
+	if !slices.IsSortedFunc(m.GetBindings(), func(a, b *BlobRef) int { return cmp.Compare(a.GetName(), b.GetName()) }) {
+		return nil, errors.New("manifest: bindings are not sorted by name")
+	}
+	if !slices.IsSortedFunc(m.GetSchemas(), func(a, b *BlobRef) int { return bytes.Compare(a.GetSha256(), b.GetSha256()) }) {
+		return nil, errors.New("manifest: schemas are not sorted by digest")
+	}
+	return m, nil
+}
+
+// Refs returns the references of m in the order of a bundle's blobs.
+func (m *Manifest) Refs() []*BlobRef { return slices.Concat(m.GetBindings(), m.GetSchemas()) }
+
+func ref(name string, blob []byte) *BlobRef {
+	d := DigestOf(blob)
+	return &BlobRef{Name: name, Sha256: d[:], Size: uint64(len(blob))}
+}
+
+func checkSizes(m *Manifest, b *Bundle) error {
+	total := len(b.GetManifest())
+	for i, r := range m.Refs() {
+		size := len(b.GetBlobs()[i])
+		total += size
+		if size <= MaxBlob {
+			continue
+		}
+		if i < len(m.GetBindings()) {
+			return fmt.Errorf("binding %q compiles to %d bytes, more than the %d that fit one message: split it in two", r.GetName(), size, MaxBlob)
+		}
+		return fmt.Errorf("schema %x has %d bytes, more than the %d that fit one message", r.GetSha256()[:6], size, MaxBlob)
+	}
+	if total > MaxBundle {
+		return fmt.Errorf("bundle has %d bytes, more than the %d allowed: split the module", total, MaxBundle)
+	}
+	return nil
+}
+
+func compareDigests(a, b Digest) int { return bytes.Compare(a[:], b[:]) }
