@@ -108,13 +108,16 @@ const (
 	NodeState_NODE_STATE_UNSPECIFIED NodeState = 0
 	// Runs what its group should run.
 	NodeState_NODE_STATE_SYNCED NodeState = 1
-	// Was sent it and has not answered.
+	// Was sent it and has not answered, or the group has no revision yet.
 	NodeState_NODE_STATE_PENDING NodeState = 2
 	// Refused it.
 	NodeState_NODE_STATE_REJECTED NodeState = 3
 	// Was not sent it: the node lacks an IR level or a feature.
 	NodeState_NODE_STATE_INCOMPATIBLE NodeState = 4
 	NodeState_NODE_STATE_DISCONNECTED NodeState = 5
+	// Runs what its group's order does not lead to, such as a newer generation
+	// after an older store was restored. It is sent nothing and keeps serving.
+	NodeState_NODE_STATE_DRIFTED NodeState = 6
 )
 
 // Enum value maps for NodeState.
@@ -126,6 +129,7 @@ var (
 		3: "NODE_STATE_REJECTED",
 		4: "NODE_STATE_INCOMPATIBLE",
 		5: "NODE_STATE_DISCONNECTED",
+		6: "NODE_STATE_DRIFTED",
 	}
 	NodeState_value = map[string]int32{
 		"NODE_STATE_UNSPECIFIED":  0,
@@ -134,6 +138,7 @@ var (
 		"NODE_STATE_REJECTED":     3,
 		"NODE_STATE_INCOMPATIBLE": 4,
 		"NODE_STATE_DISCONNECTED": 5,
+		"NODE_STATE_DRIFTED":      6,
 	}
 )
 
@@ -661,7 +666,9 @@ type RollbackRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Group string                 `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
 	// revision is the number to go back to; 0 means the newest before the current
-	// one that some node acknowledged, else simply the one before.
+	// one that has another bundle and that some node ran since the control plane
+	// started (it acknowledged it, or held it when it connected), else simply the
+	// newest before it that has another bundle.
 	Revision      uint64               `protobuf:"varint,2,opt,name=revision,proto3" json:"revision,omitempty"`
 	Author        string               `protobuf:"bytes,3,opt,name=author,proto3" json:"author,omitempty"`
 	Message       string               `protobuf:"bytes,4,opt,name=message,proto3" json:"message,omitempty"`
@@ -1034,8 +1041,8 @@ type Node struct {
 	Running *v1.Generation `protobuf:"bytes,7,opt,name=running,proto3" json:"running,omitempty"`
 	// wanted is what it should run; absent when its group has no revision.
 	Wanted *v1.Generation `protobuf:"bytes,8,opt,name=wanted,proto3" json:"wanted,omitempty"`
-	// causes are why it is rejected or incompatible, with the author's position
-	// where the revision has one.
+	// causes are why it is rejected, incompatible or drifted, with the author's
+	// position where the revision has one.
 	Causes []*v11.Diagnostic `protobuf:"bytes,9,rep,name=causes,proto3" json:"causes,omitempty"`
 	// retrying means that a rejected node tries again by itself.
 	Retrying bool `protobuf:"varint,10,opt,name=retrying,proto3" json:"retrying,omitempty"`
@@ -1156,8 +1163,11 @@ func (x *Node) GetTook() *durationpb.Duration {
 type ListRevisionsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Group string                 `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
-	// limit is how many at most; 0 means 50.
-	Limit         uint32 `protobuf:"varint,2,opt,name=limit,proto3" json:"limit,omitempty"`
+	// limit is how many at most; 0 means 50. Fewer are given when they would not
+	// fit one message.
+	Limit uint32 `protobuf:"varint,2,opt,name=limit,proto3" json:"limit,omitempty"`
+	// before asks for numbers below it; 0 for all.
+	Before        uint64 `protobuf:"varint,3,opt,name=before,proto3" json:"before,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1202,6 +1212,13 @@ func (x *ListRevisionsRequest) GetGroup() string {
 func (x *ListRevisionsRequest) GetLimit() uint32 {
 	if x != nil {
 		return x.Limit
+	}
+	return 0
+}
+
+func (x *ListRevisionsRequest) GetBefore() uint64 {
+	if x != nil {
+		return x.Before
 	}
 	return 0
 }
@@ -1810,10 +1827,11 @@ const file_bindery_admin_v1_admin_proto_rawDesc = "" +
 	"\x04took\x18\v \x01(\v2\x19.google.protobuf.DurationR\x04took\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"B\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"Z\n" +
 	"\x14ListRevisionsRequest\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x14\n" +
-	"\x05limit\x18\x02 \x01(\rR\x05limit\"Q\n" +
+	"\x05limit\x18\x02 \x01(\rR\x05limit\x12\x16\n" +
+	"\x06before\x18\x03 \x01(\x04R\x06before\"Q\n" +
 	"\x15ListRevisionsResponse\x128\n" +
 	"\trevisions\x18\x01 \x03(\v2\x1a.bindery.admin.v1.RevisionR\trevisions\"\\\n" +
 	"\x12GetRevisionRequest\x12\x14\n" +
@@ -1853,14 +1871,15 @@ const file_bindery_admin_v1_admin_proto_rawDesc = "" +
 	"\x0fRESULT_REJECTED\x10\x05\x12\x12\n" +
 	"\x0eRESULT_TIMEOUT\x10\x06\x12\x11\n" +
 	"\rRESULT_STORED\x10\a\x12\x12\n" +
-	"\x0eRESULT_DRY_RUN\x10\b*\xa9\x01\n" +
+	"\x0eRESULT_DRY_RUN\x10\b*\xc1\x01\n" +
 	"\tNodeState\x12\x1a\n" +
 	"\x16NODE_STATE_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11NODE_STATE_SYNCED\x10\x01\x12\x16\n" +
 	"\x12NODE_STATE_PENDING\x10\x02\x12\x17\n" +
 	"\x13NODE_STATE_REJECTED\x10\x03\x12\x1b\n" +
 	"\x17NODE_STATE_INCOMPATIBLE\x10\x04\x12\x1b\n" +
-	"\x17NODE_STATE_DISCONNECTED\x10\x052\x9d\x04\n" +
+	"\x17NODE_STATE_DISCONNECTED\x10\x05\x12\x16\n" +
+	"\x12NODE_STATE_DRIFTED\x10\x062\x9d\x04\n" +
 	"\fAdminService\x12L\n" +
 	"\x05Apply\x12\x1e.bindery.admin.v1.ApplyRequest\x1a\x1f.bindery.admin.v1.ApplyResponse(\x010\x01\x12S\n" +
 	"\bRollback\x12!.bindery.admin.v1.RollbackRequest\x1a\".bindery.admin.v1.RollbackResponse0\x01\x12`\n" +

@@ -301,7 +301,8 @@ func (x *Hello) GetHeld() *Generation {
 type Ack struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
 	Generation *Generation            `protobuf:"bytes,1,opt,name=generation,proto3" json:"generation,omitempty"`
-	// took is from the last byte received to the swap.
+	// took is from the last byte received to the swap; after a retryable Nack, from
+	// the start of the attempt that succeeded.
 	Took          *durationpb.Duration `protobuf:"bytes,2,opt,name=took,proto3" json:"took,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -594,7 +595,8 @@ type Push struct {
 	// manifest is the serialised bindery.ir.v1.Manifest.
 	Manifest []byte `protobuf:"bytes,2,opt,name=manifest,proto3" json:"manifest,omitempty"`
 	// blobs is how many Blob messages follow: those of the manifest that are not in
-	// the generation that the node acknowledged last.
+	// the generation that the node acknowledged last on this stream, or said that it
+	// holds. A node keeps those blobs until it has answered the Push.
 	Blobs         uint32 `protobuf:"varint,3,opt,name=blobs,proto3" json:"blobs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
