@@ -1,0 +1,252 @@
+// Package rollout decides what each node of a group is to be sent: what happens
+// to streams goes in, what to send or end comes out.
+//
+// It is pure: it has no clock, no lock and no socket, and does nothing by itself.
+// Three rules carry it. A stream has at most one offer that is not answered, and
+// what is offered next is always the newest. A node is offered only what comes
+// after what it runs. What a node refused for good is not offered to it again
+// until it restarts.
+package rollout
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	discoveryv1 "github.com/bindery-dev/bindery/proto/bindery/discovery/v1"
+	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
+)
+
+// State is where a node is relative to its group.
+type State int
+
+// The states of a node.
+const (
+	Pending      State = iota + 1 // was sent the wanted generation and has not answered, or none is wanted
+	Synced                        // runs what is wanted
+	Rejected                      // refused it
+	Incompatible                  // was not sent it: lacks an IR level or a feature
+	Drifted                       // runs what no offer leads on from; is sent nothing
+	Disconnected
+)
+
+// A Stream tells one connection of a node from its others. It is chosen by the
+// caller, once for every stream.
+type Stream uint64
+
+// Wanted is what a group should run.
+type Wanted struct {
+	Generation *discoveryv1.Generation
+	Level      uint32   // the IR level it needs
+	Features   []string // what else a node needs to know
+}
+
+// Action is what the caller does about one stream. Exactly one of Offer and End is
+// meant: Offer when it is not nil.
+type Action struct {
+	Stream Stream
+	Offer  *discoveryv1.Generation // send this generation
+	Held   *discoveryv1.Generation // with Offer: what the node holds the blobs of; nil: nothing
+	End    bool                    // end the stream: a newer one of the same node took its place
+}
+
+// Node is what is known of a node. It is a copy; the messages it points to are
+// never changed.
+type Node struct {
+	Hello    *discoveryv1.Hello // the last one
+	State    State
+	Since    time.Time               // when it came into the state
+	Running  *discoveryv1.Generation // nil: nothing
+	Wanted   *discoveryv1.Generation // nil: its group has no revision
+	Took     time.Duration           // of the Ack of Running; 0 when there was none
+	Causes   []*discoveryv1.Reason   // why it is rejected, incompatible or drifted
+	Refused  *discoveryv1.Generation // what Causes are about when rejected
+	Retrying bool                    // rejected, and tries again by itself
+}
+
+// ID returns the node's name.
+func (n *Node) ID() string { return n.Hello.GetNode() }
+
+// Group is the state of one group. The zero value is a group without a revision
+// and without nodes. It is not safe for concurrent use.
+type Group struct {
+	wanted  Wanted
+	nodes   map[string]*node
+	streams map[Stream]*node
+	ran     map[uint64]bool // numbers, of the wanted epoch, that some node ran
+}
+
+// node is a Node with what decides about it.
+type node struct {
+	Node
+	stream  Stream                  // 0 when disconnected
+	offered *discoveryv1.Generation // sent and not answered; nil: none
+	waiting *refusal                // refused for now: the node keeps it and tries again
+	refused map[irv1.Digest]refusal // refused for good by this boot
+}
+
+type refusal struct {
+	generation *discoveryv1.Generation
+	reasons    []*discoveryv1.Reason
+}
+
+// Commit makes w what the group should run. It does nothing unless w comes after
+// what was wanted before.
+func (g *Group) Commit(at time.Time, w Wanted) []Action {
+	if w.Generation.Compare(g.wanted.Generation) <= 0 {
+		return nil
+	}
+	g.wanted = w
+	var actions []Action
+	for _, id := range slices.Sorted(maps.Keys(g.nodes)) {
+		actions = append(actions, g.settle(at, g.nodes[id])...)
+	}
+	return actions
+}
+
+// Connect begins a stream with the node's first message. An older stream of the
+// same node is ended.
+func (g *Group) Connect(at time.Time, s Stream, hello *discoveryv1.Hello) []Action {
+	var actions []Action
+	n := g.nodes[hello.GetNode()]
+	switch {
+	case n == nil:
+		n = &node{}
+		g.add(hello.GetNode(), n)
+	case n.stream != 0:
+		actions = append(actions, Action{Stream: n.stream, End: true})
+		delete(g.streams, n.stream)
+	}
+	if n.Hello.GetBoot() != hello.GetBoot() {
+		n.waiting, n.refused = nil, nil
+	}
+	if !n.Running.Same(hello.GetHeld()) {
+		n.Took = 0
+	}
+	n.Hello, n.stream, n.offered = hello, s, nil
+	g.streams[s] = n
+	g.run(n, hello.GetHeld())
+	return append(actions, g.settle(at, n)...)
+}
+
+// Disconnect ends a stream. It does nothing to a node that has a newer one.
+func (g *Group) Disconnect(at time.Time, s Stream) {
+	n := g.streams[s]
+	if n == nil {
+		return
+	}
+	delete(g.streams, s)
+	n.stream, n.offered = 0, nil
+	g.settle(at, n)
+}
+
+// Ack says that the node of s runs gen, and how long it took to begin to.
+func (g *Group) Ack(at time.Time, s Stream, gen *discoveryv1.Generation, took time.Duration) []Action {
+	n := g.streams[s]
+	if n == nil {
+		return nil
+	}
+	n.answer(gen)
+	n.Took = took
+	g.run(n, gen)
+	return g.settle(at, n)
+}
+
+// Nack says that the node of s refused gen. When it is retryable the node tries
+// again by itself and may send an Ack later.
+func (g *Group) Nack(at time.Time, s Stream, nack *discoveryv1.Nack) []Action {
+	n := g.streams[s]
+	if n == nil {
+		return nil
+	}
+	gen := nack.GetGeneration()
+	n.answer(gen)
+	r := refusal{generation: gen, reasons: nack.GetReasons()}
+	if nack.GetRetryable() {
+		n.waiting = &r
+	} else {
+		n.refuse(r)
+	}
+	return g.settle(at, n)
+}
+
+// Forget drops the node if it has been disconnected since before the given time.
+func (g *Group) Forget(id string, before time.Time) {
+	if n := g.nodes[id]; n != nil && n.State == Disconnected && n.Since.Before(before) {
+		delete(g.nodes, id)
+	}
+}
+
+// Wanted returns what the group should run; its generation is nil when there is
+// no revision.
+func (g *Group) Wanted() Wanted { return g.wanted }
+
+// Nodes returns the nodes of the group, sorted by name.
+func (g *Group) Nodes() []Node {
+	nodes := make([]Node, 0, len(g.nodes))
+	for _, n := range g.nodes {
+		nodes = append(nodes, n.Node)
+	}
+	slices.SortFunc(nodes, func(a, b Node) int { return cmp.Compare(a.ID(), b.ID()) })
+	return nodes
+}
+
+// Ran reports whether some node acknowledged the generation with that number, or
+// held it when it connected.
+func (g *Group) Ran(number uint64) bool { return g.ran[number] }
+
+// Highest returns the highest number of the epoch that any node runs, also one
+// that is disconnected; 0 when none does.
+func (g *Group) Highest(epoch uint64) uint64 {
+	var highest uint64
+	for _, n := range g.nodes {
+		if n.Running.GetEpoch() == epoch {
+			highest = max(highest, n.Running.GetNumber())
+		}
+	}
+	return highest
+}
+
+func (g *Group) add(id string, n *node) {
+	if g.nodes == nil {
+		g.nodes, g.streams, g.ran = map[string]*node{}, map[Stream]*node{}, map[uint64]bool{}
+	}
+	g.nodes[id] = n
+}
+
+// run notes what a node runs. What it refused before it could run it is past.
+func (g *Group) run(n *node, gen *discoveryv1.Generation) {
+	n.Running = gen
+	if gen == nil {
+		return
+	}
+	if n.waiting != nil && n.waiting.generation.Compare(gen) <= 0 {
+		n.waiting = nil
+	}
+	if gen.GetEpoch() == g.wanted.Generation.GetEpoch() {
+		g.ran[gen.GetNumber()] = true
+	}
+}
+
+// answer takes an Ack or Nack of gen for the answer to the open offer, if it is.
+func (n *node) answer(gen *discoveryv1.Generation) {
+	if n.offered != nil && n.offered.Same(gen) {
+		n.offered = nil
+	}
+}
+
+// refuse notes that this boot of the node is not to be offered a bundle again.
+func (n *node) refuse(r refusal) {
+	if n.waiting != nil && n.waiting.generation.Same(r.generation) {
+		n.waiting = nil
+	}
+	digest, err := irv1.ParseDigest(r.generation.GetDigest())
+	if err != nil {
+		return // no generation that was offered: nothing to remember
+	}
+	if n.refused == nil {
+		n.refused = map[irv1.Digest]refusal{}
+	}
+	n.refused[digest] = r
+}
