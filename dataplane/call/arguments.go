@@ -1,0 +1,84 @@
+package call
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/bindery-dev/bindery/dataplane/rawjson"
+	"github.com/bindery-dev/bindery/dataplane/table"
+	"github.com/bindery-dev/bindery/dataplane/upstream"
+)
+
+// maxDepth is how deep arguments may be nested.
+const maxDepth = 64
+
+// invalid is arguments that cannot be sent. Its text names the one that is wrong,
+// never its value.
+type invalid string
+
+func (i invalid) Error() string { return string(i) }
+
+func invalidf(format string, args ...any) error { return invalid(fmt.Sprintf(format, args...)) }
+
+// arguments are those of a call, by the role they have; nil where absent.
+type arguments struct {
+	all     rawjson.Value // an object
+	meta    rawjson.Value
+	payload rawjson.Value
+}
+
+// parse takes args apart. Arguments that a tool does not know are ignored, as MCP
+// clients expect: the schema that they are shown is open.
+func parse(args []byte) (arguments, error) {
+	if args == nil {
+		args = []byte("{}")
+	}
+	v, err := rawjson.Parse(args, maxDepth)
+	if err != nil {
+		return arguments{}, invalidf("arguments are not valid JSON: %v", err)
+	}
+	if v.Kind() != rawjson.Object {
+		return arguments{}, invalidf("arguments must be an object, not %s", v.Kind())
+	}
+	return arguments{all: v, meta: v.Member("meta"), payload: v.Member("payload")}, nil
+}
+
+// prepare makes the request that args stand for, without the credential. The error
+// is a [*schema.Violation] of the payload, or an invalid.
+func prepare(t *table.Tool, args []byte) (*upstream.Request, error) {
+	a, err := parse(args)
+	if err != nil {
+		return nil, err
+	}
+	header := t.Service.Header.Clone()
+	if err := setMeta(header, t, a.meta); err != nil {
+		return nil, err
+	}
+	to, err := target(t, a.all)
+	if err != nil {
+		return nil, err
+	}
+	body, err := payload(t, a.payload)
+	if err != nil {
+		return nil, err
+	}
+	setContentType(header, body)
+	return &upstream.Request{
+		Method:  t.Method,
+		Target:  to,
+		Header:  header,
+		Body:    body,
+		Timeout: t.Timeout,
+		MaxBody: t.Service.MaxResponse,
+	}, nil
+}
+
+// setContentType describes body: as the binding's constant header has it, or as
+// JSON. What has no body has no type.
+func setContentType(header http.Header, body []byte) {
+	if body == nil {
+		header.Del("Content-Type")
+	} else if header.Get("Content-Type") == "" {
+		header.Set("Content-Type", "application/json")
+	}
+}

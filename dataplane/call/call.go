@@ -1,0 +1,173 @@
+// Package call makes one tool call: the raw bytes of its arguments come in, the
+// HTTP exchange that they stand for takes place, and an [Outcome] goes out: the body
+// of the response or the error that the binding makes of it.
+//
+// What a tool does is data (package table); nothing here knows an API. The payload
+// is checked and sent as the bytes that it arrived as.
+package call
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+
+	"github.com/bindery-dev/bindery/dataplane/schema"
+	"github.com/bindery-dev/bindery/dataplane/table"
+	"github.com/bindery-dev/bindery/dataplane/upstream"
+	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
+)
+
+// Codes of JSON-RPC that do not depend on the binding.
+const (
+	CodeInvalidParams = -32602
+	CodeInternal      = -32603
+)
+
+// Class is how a call ended, coarse enough to count.
+type Class int
+
+// The classes. The zero Class is none of them.
+const (
+	// OK: a result.
+	OK Class = iota + 1
+	// InvalidParams: the arguments cannot be sent.
+	InvalidParams
+	// InvalidPayload: the payload breaks its schema.
+	InvalidPayload
+	// UpstreamError: the upstream answered with a status other than 2xx.
+	UpstreamError
+	// Unreachable: no response, or not all of it.
+	Unreachable
+	// Timeout: not all of the response in time.
+	Timeout
+	// Unusable: a 2xx response that cannot be a result.
+	Unusable
+	// Canceled: the caller gave up.
+	Canceled
+	// Internal: the node could not make the call; its log says why.
+	Internal
+)
+
+// String returns the name of the class in metrics and logs.
+func (c Class) String() string {
+	names := [...]string{"", "ok", "invalid_params", "invalid_payload", "upstream_error", "unreachable", "timeout", "unusable", "canceled", "internal"}
+	if c < OK || int(c) >= len(names) {
+		return "unknown"
+	}
+	return names[c]
+}
+
+// Classes returns every class, in a fixed order.
+func Classes() []Class {
+	return []Class{OK, InvalidParams, InvalidPayload, UpstreamError, Unreachable, Timeout, Unusable, Canceled, Internal}
+}
+
+// An Outcome is how a call ended.
+type Outcome struct {
+	Class Class
+	// Status is that of the upstream's response; 0 when there was none.
+	Status int
+	// Body is the response's: one JSON value without newlines. It is nil when the
+	// response had none, and whenever Error is set. For a tool whose result is dual it
+	// is an object without the members of [Reserved].
+	Body []byte
+	// Error is nil exactly if Class is [OK].
+	Error *Error
+	// Err says for a log why the call failed, nil when Error says it all. It holds
+	// neither secrets nor anything that the caller or the upstream sent.
+	Err error
+}
+
+// An Error is what the caller gets in place of a result.
+type Error struct {
+	Code    int // of JSON-RPC
+	Message string
+	Data    []byte // one JSON value without newlines; nil for none
+	Style   irv1.ErrorStyle
+}
+
+// Do calls t with args, the JSON object of its arguments; nil means no arguments.
+// It never panics. The outcome may share bytes with args. No request leaves the
+// node when the arguments are refused, or when the upstream's credential is not at
+// hand.
+func Do(ctx context.Context, t *table.Tool, args []byte) (o Outcome) {
+	defer func() {
+		if p := recover(); p != nil {
+			o = panicked(p)
+		}
+	}()
+	req, err := prepare(t, args)
+	if err != nil {
+		return refused(t, err)
+	}
+	if err := upstream.Authorize(req.Header, t.Service.Credential, t.Deps().Secrets); err != nil {
+		o := failed(t, irv1.Failure_FAILURE_UNREACHABLE, err)
+		o.Class = Internal
+		return o
+	}
+	resp, err := t.Service.Client.Do(ctx, req)
+	if err == nil {
+		return answered(t, resp)
+	}
+	return broken(t, resp, err)
+}
+
+// broken is the outcome of an exchange that ended with err; resp is what there was
+// of the response, nil for nothing.
+func broken(t *table.Tool, resp *upstream.Response, err error) Outcome {
+	failure := irv1.Failure_FAILURE_UNREACHABLE
+	switch {
+	case errors.Is(err, upstream.ErrCanceled):
+		return Outcome{Class: Canceled, Err: err, Error: &Error{Code: CodeInternal, Message: "The call was canceled.", Style: t.Errors.Style}}
+	case errors.Is(err, upstream.ErrTimeout):
+		failure = irv1.Failure_FAILURE_TIMEOUT
+	case errors.Is(err, upstream.ErrTooLarge) && !isSuccess(resp.Status):
+		return rejected(t, resp)
+	case errors.Is(err, upstream.ErrTooLarge):
+		failure = irv1.Failure_FAILURE_UNUSABLE
+	}
+	o := failed(t, failure, err)
+	if resp != nil {
+		o.Status = resp.Status
+	}
+	return o
+}
+
+// refused is the outcome of arguments that prepare returned err for.
+func refused(t *table.Tool, err error) Outcome {
+	var v *schema.Violation
+	if errors.As(err, &v) {
+		return violated(&t.Errors.Payload, t.Errors.Style, v)
+	}
+	return Outcome{Class: InvalidParams, Error: &Error{Code: CodeInvalidParams, Message: err.Error(), Style: t.Errors.Style}}
+}
+
+// panicked is the outcome of a bug. The text of a panic may hold anything, so only
+// that of the runtime's own errors and the place are kept.
+func panicked(p any) Outcome {
+	what := fmt.Sprintf("%T", p)
+	if err, ok := p.(runtime.Error); ok {
+		what = err.Error()
+	}
+	return Outcome{
+		Class: Internal,
+		Err:   fmt.Errorf("call: panic: %s%s", what, panicPlace()),
+		Error: &Error{Code: CodeInternal, Message: "Internal error", Style: irv1.ErrorStyle_ERROR_STYLE_JSONRPC},
+	}
+}
+
+// panicPlace returns the functions and lines above the panic that is being
+// recovered.
+func panicPlace() string {
+	pcs := make([]uintptr, 32)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(4, pcs)])
+	place := ""
+	for {
+		f, more := frames.Next()
+		place += fmt.Sprintf(": %s:%d", f.Function, f.Line)
+		if !more || len(place) > 1024 {
+			return place
+		}
+	}
+}

@@ -1,0 +1,127 @@
+package call
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bindery-dev/bindery/dataplane/rawjson"
+	"github.com/bindery-dev/bindery/dataplane/table"
+	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
+)
+
+// setMeta sets the headers that the fields of meta stand for, and generates those
+// that are absent and can be. Fields without a rule are ignored. Null is a value of
+// the wrong type and not an absent field, so that no header gets lost unnoticed.
+func setMeta(header http.Header, t *table.Tool, meta rawjson.Value) error {
+	if meta != nil && meta.Kind() != rawjson.Object {
+		return invalidf("argument %q must be an object, not %s", "meta", meta.Kind())
+	}
+	for _, rule := range t.Meta {
+		value, err := metaValue(rule, meta.Member(rule.GetField()), t.Deps())
+		if err != nil {
+			return err
+		}
+		if value != "" {
+			header.Set(rule.GetHeader(), value)
+		}
+	}
+	return nil
+}
+
+// metaValue returns the header value of a field whose value is v, nil when absent;
+// "" when the header is left out.
+func metaValue(rule *irv1.MetaRule, v rawjson.Value, deps *table.Deps) (string, error) {
+	if v == nil {
+		return absent(rule, deps)
+	}
+	value, ok := v.Text()
+	if !ok {
+		return "", invalidf("meta.%s must be a string", rule.GetField())
+	}
+	if problem := checkMeta(rule, value); problem != "" {
+		return "", invalidf("meta.%s %s", rule.GetField(), problem)
+	}
+	return value, nil
+}
+
+// absent returns what stands for a field that the caller left out.
+func absent(rule *irv1.MetaRule, deps *table.Deps) (string, error) {
+	switch rule.GetGenerate() {
+	case irv1.Generate_GENERATE_UUID:
+		return deps.UUID(), nil
+	case irv1.Generate_GENERATE_TIMESTAMP:
+		return deps.Now().UTC().Format(time.RFC3339), nil
+	}
+	if rule.GetRequired() {
+		return "", invalidf("meta.%s is missing", rule.GetField())
+	}
+	return "", nil
+}
+
+// checkMeta returns what is wrong with value, without repeating it; "" if nothing
+// is.
+func checkMeta(rule *irv1.MetaRule, value string) string {
+	switch {
+	case value == "":
+		return "must not be empty"
+	case len(value) < int(rule.GetMinLength()):
+		return "is too short"
+	case len(value) > int(rule.GetMaxLength()):
+		return "is too long"
+	case !irv1.ValidHeaderValue(value):
+		return "must be printable ASCII without spaces at its ends"
+	case len(rule.GetOneOf()) > 0 && !slices.Contains(rule.GetOneOf(), value):
+		return "must be one of " + strings.Join(rule.GetOneOf(), ", ")
+	}
+	return checkFormat(rule.GetFormat(), value)
+}
+
+func checkFormat(format irv1.Format, value string) string {
+	switch format {
+	case irv1.Format_FORMAT_DATE:
+		if _, err := time.Parse(time.DateOnly, value); err != nil {
+			return "must be a date such as 2026-01-31"
+		}
+	case irv1.Format_FORMAT_DATE_TIME:
+		if !isDateTime(value) {
+			return "must be a date and time such as 2026-01-31T09:30:00Z"
+		}
+	case irv1.Format_FORMAT_UUID:
+		if !isUUID(value) {
+			return "must be a UUID"
+		}
+	case irv1.Format_FORMAT_URI:
+		if u, err := url.Parse(value); err != nil || !u.IsAbs() || strings.Contains(value, " ") {
+			return "must be an absolute URI"
+		}
+	}
+	return ""
+}
+
+// isDateTime reports whether s is a date-time of RFC 3339, whose letters may be in
+// either case. [time.Parse] alone also takes a comma for the point of a second.
+func isDateTime(s string) bool {
+	_, err := time.Parse(time.RFC3339, strings.ToUpper(s))
+	return err == nil && !strings.Contains(s, ",")
+}
+
+// isUUID reports whether s is a UUID in its usual form (RFC 9562, section 4).
+func isUUID(s string) bool {
+	if len(s) != 36 {
+		return false
+	}
+	for i := range len(s) {
+		switch c := s[i]; {
+		case i == 8 || i == 13 || i == 18 || i == 23:
+			if c != '-' {
+				return false
+			}
+		case !('0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f'):
+			return false
+		}
+	}
+	return true
+}

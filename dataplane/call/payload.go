@@ -1,0 +1,83 @@
+package call
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/bindery-dev/bindery/dataplane/rawjson"
+	"github.com/bindery-dev/bindery/dataplane/schema"
+	"github.com/bindery-dev/bindery/dataplane/table"
+	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
+)
+
+// payload returns the body to send: the bytes of v; nil for none. Null stands for
+// no payload where that is optional. A tool without a payload refuses one rather
+// than drop it.
+func payload(t *table.Tool, v rawjson.Value) ([]byte, error) {
+	optional := !t.Payload.GetRequired()
+	switch {
+	case optional && (v == nil || v.Kind() == rawjson.Null):
+		return nil, nil
+	case t.Payload == nil:
+		return nil, invalidf("argument %q is not one of this tool", "payload")
+	case v == nil:
+		return nil, invalidf("argument %q is missing", "payload")
+	case int64(len(v)) > t.Service.MaxRequest:
+		return nil, invalidf("argument %q is longer than %d bytes", "payload", t.Service.MaxRequest)
+	case t.Schema == nil:
+		return v, nil
+	}
+	return v, checkPayload(t.Schema, v)
+}
+
+// checkPayload holds v to s. A payload that is of another type altogether is an
+// argument that cannot be sent; anything else is a [*schema.Violation].
+func checkPayload(s *schema.Schema, v rawjson.Value) error {
+	err := s.Check(v)
+	var violation *schema.Violation
+	switch {
+	case err == nil:
+		return nil
+	case !errors.As(err, &violation):
+		return invalidf("argument %q: %v", "payload", err)
+	case violation.Root:
+		return invalidf("argument %q has the wrong type: %s", "payload", violation.Message)
+	}
+	return violation
+}
+
+// violated is the outcome of a payload that breaks its schema.
+func violated(p *table.PayloadError, style irv1.ErrorStyle, v *schema.Violation) Outcome {
+	data := slices.Clone(p.Data)
+	data = put(data, p.Message, v.Message)
+	data = put(data, p.Path, "$.payload"+strings.TrimPrefix(v.Path, "$"))
+	if word, ok := p.Keywords[v.Keyword]; ok {
+		data = put(data, p.Keyword, word)
+	}
+	slices.SortFunc(data, func(a, b table.Member) int { return strings.Compare(a.Name, b.Name) })
+	return Outcome{Class: InvalidPayload, Error: &Error{
+		Code:    p.Code,
+		Message: v.Message,
+		Data:    table.Object(data),
+		Style:   style,
+	}}
+}
+
+// put sets the member called name of members to text; "" names none.
+func put(members []table.Member, name, text string) []table.Member {
+	if name == "" {
+		return members
+	}
+	return set(members, table.Member{Name: name, Value: rawjson.Quote(text)})
+}
+
+// set replaces the member of m's name, or appends m.
+func set(members []table.Member, m table.Member) []table.Member {
+	i := slices.IndexFunc(members, func(old table.Member) bool { return old.Name == m.Name })
+	if i < 0 {
+		return append(members, m)
+	}
+	members[i] = m
+	return members
+}

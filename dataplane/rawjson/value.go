@@ -1,0 +1,220 @@
+package rawjson
+
+import (
+	"bytes"
+	"encoding/json"
+	"iter"
+	"strconv"
+	"strings"
+)
+
+// Text returns what the string v says, and false when v is not a string.
+func (v Value) Text() (string, bool) {
+	if v.Kind() != String {
+		return "", false
+	}
+	inner := v[1 : len(v)-1]
+	if bytes.IndexByte(inner, '\\') >= 0 {
+		inner = unescape(inner)
+	}
+	return string(inner), true
+}
+
+// Members returns the members of the object v in their order, names as they are
+// written, quotes included. It returns none when v is not an object.
+func (v Value) Members() iter.Seq2[Value, Value] {
+	return func(yield func(name, value Value) bool) {
+		if v.Kind() != Object {
+			return
+		}
+		for i := v.skipSpace(1); v[i] != '}'; {
+			name := v.at(i)
+			colon := v.skipSpace(i + len(name))
+			i = v.skipSpace(colon + 1)
+			value := v.at(i)
+			if !yield(name, value) {
+				return
+			}
+			i = v.skipComma(i + len(value))
+		}
+	}
+}
+
+// Elements returns the elements of the array v in their order. It returns none
+// when v is not an array.
+func (v Value) Elements() iter.Seq[Value] {
+	return func(yield func(Value) bool) {
+		if v.Kind() != Array {
+			return
+		}
+		for i := v.skipSpace(1); v[i] != ']'; {
+			element := v.at(i)
+			if !yield(element) {
+				return
+			}
+			i = v.skipComma(i + len(element))
+		}
+	}
+}
+
+// Member returns the member of the object v that is called name; nil when there is
+// none or v is not an object.
+func (v Value) Member(name string) Value {
+	for n, value := range v.Members() {
+		if n.says(name) {
+			return value
+		}
+	}
+	return nil
+}
+
+// Lookup returns the value in v that the reference tokens of a JSON Pointer (RFC
+// 6901) lead to; nil when there is none. No token leads to v itself.
+func (v Value) Lookup(tokens []string) Value {
+	for _, token := range tokens {
+		if v.Kind() == Array {
+			v = v.element(token)
+		} else {
+			v = v.Member(token)
+		}
+	}
+	return v
+}
+
+func (v Value) element(token string) Value {
+	index, err := strconv.Atoi(token)
+	if err != nil || strconv.Itoa(index) != token {
+		return nil
+	}
+	for e := range v.Elements() {
+		if index == 0 {
+			return e
+		}
+		index--
+	}
+	return nil
+}
+
+// says reports whether the string v means text.
+func (v Value) says(text string) bool {
+	inner := v[1 : len(v)-1]
+	if bytes.IndexByte(inner, '\\') >= 0 {
+		inner = unescape(inner)
+	}
+	return string(inner) == text
+}
+
+// OneLine returns v without newlines. In a valid value they stand only between
+// tokens, so its meaning and every other byte stay. The result is v itself when
+// there are none.
+func (v Value) OneLine() Value {
+	if bytes.IndexByte(v, '\n') < 0 && bytes.IndexByte(v, '\r') < 0 {
+		return v
+	}
+	line := make(Value, 0, len(v))
+	for _, c := range v {
+		if c != '\n' && c != '\r' {
+			line = append(line, c)
+		}
+	}
+	return line
+}
+
+// Decode returns v as encoding/json would, with numbers as [json.Number].
+func (v Value) Decode() any {
+	switch v.Kind() {
+	case Object:
+		object := map[string]any{}
+		for name, value := range v.Members() {
+			key, _ := name.Text()
+			object[key] = value.Decode()
+		}
+		return object
+	case Array:
+		array := []any{}
+		for e := range v.Elements() {
+			array = append(array, e.Decode())
+		}
+		return array
+	case String:
+		text, _ := v.Text()
+		return text
+	case Number:
+		return json.Number(v)
+	case Bool:
+		return v[0] == 't'
+	}
+	return nil
+}
+
+// Quote returns the string that says text. Bytes of text that are not UTF-8 become
+// U+FFFD.
+func Quote(text string) Value {
+	// Marshalling a string cannot fail.
+	quoted, _ := json.Marshal(strings.ToValidUTF8(text, "\uFFFD"))
+	return quoted
+}
+
+// at returns the value that begins at v[i].
+func (v Value) at(i int) Value {
+	end := v.end(i)
+	return v[i:end:end]
+}
+
+// end returns the index after the value that begins at v[i].
+func (v Value) end(i int) int {
+	switch v[i] {
+	case '"':
+		return v.endString(i)
+	case '{', '[':
+		return v.endNested(i)
+	}
+	for i < len(v) && !isSpace(v[i]) && v[i] != ',' && v[i] != '}' && v[i] != ']' {
+		i++
+	}
+	return i
+}
+
+func (v Value) endString(i int) int {
+	for i++; v[i] != '"'; i++ {
+		if v[i] == '\\' {
+			i++
+		}
+	}
+	return i + 1
+}
+
+func (v Value) endNested(i int) int {
+	for depth := 0; ; {
+		switch v[i] {
+		case '"':
+			i = v.endString(i)
+			continue
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		}
+		i++
+		if depth == 0 {
+			return i
+		}
+	}
+}
+
+func (v Value) skipSpace(i int) int {
+	for isSpace(v[i]) {
+		i++
+	}
+	return i
+}
+
+// skipComma returns where the next element or the closing bracket is, from v[i]
+// behind an element.
+func (v Value) skipComma(i int) int {
+	i = v.skipSpace(i)
+	if v[i] == ',' {
+		i = v.skipSpace(i + 1)
+	}
+	return i
+}

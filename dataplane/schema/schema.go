@@ -1,0 +1,122 @@
+// Package schema holds JSON values to a JSON Schema: a document comes in, and a
+// [Schema] goes out that says of a value the one thing most worth fixing first.
+//
+// Formats are asserted: the words of an author who writes "format": "date-time"
+// are a promise to the service behind it.
+package schema
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/bindery-dev/bindery/dataplane/rawjson"
+)
+
+// location is what a document is called while it is compiled. Nothing is ever
+// loaded from it.
+const location = "bundle:///schema.json"
+
+// A Schema is a compiled JSON Schema. It is immutable and safe for concurrent use.
+type Schema struct {
+	compiled *jsonschema.Schema
+}
+
+// Compile returns the schema at fragment, such as "/properties/payload", of the
+// JSON Schema document doc; "" is the whole document. It resolves references within
+// the document only: a schema never causes a file or an address to be read. The
+// error says what is wrong with the document.
+func Compile(doc []byte, fragment string) (s *Schema, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			s, err = nil, fmt.Errorf("compiler gave up: %v", p)
+		}
+	}()
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(doc))
+	if err != nil {
+		return nil, fmt.Errorf("not a JSON document: %w", err)
+	}
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft2020)
+	c.AssertFormat()
+	c.UseLoader(noLoader{})
+	if err := c.AddResource(location, value); err != nil {
+		return nil, tidy(err)
+	}
+	compiled, err := c.Compile(location + "#" + fragment)
+	if err != nil {
+		return nil, tidy(err)
+	}
+	return &Schema{compiled: compiled}, nil
+}
+
+// noLoader refuses what is not in the document.
+type noLoader struct{}
+
+func (noLoader) Load(url string) (any, error) {
+	return nil, errors.New("the document refers to something outside of it")
+}
+
+// tidy puts a message of the library on one line and takes the made-up name of the
+// document out of it.
+func tidy(err error) error {
+	text := strings.ReplaceAll(err.Error(), location, "")
+	return errors.New(strings.Join(strings.Fields(text), " "))
+}
+
+// ErrNumber is returned by [Schema.Check] for a number that is too long to be
+// compared with others at a bounded cost.
+var ErrNumber = errors.New("number has too many digits")
+
+// Check returns nil if v satisfies the schema. The error is a [*Violation], or
+// ErrNumber.
+func (s *Schema) Check(v rawjson.Value) error {
+	if !comparable(v) {
+		return ErrNumber
+	}
+	value := v.Decode()
+	err := s.compiled.Validate(value)
+	if err == nil {
+		return nil
+	}
+	var failure *jsonschema.ValidationError
+	if !errors.As(err, &failure) {
+		return &Violation{Path: "$", Message: "Value is not valid"}
+	}
+	return explain(failure, value)
+}
+
+// maxDigits bounds the length of a number and, by powers of ten, its size.
+const maxDigits = 1000
+
+// comparable reports whether every number in v can be turned into a fraction of
+// bounded size: the library computes with exact fractions, for which 1e999999999
+// is a gigabyte.
+func comparable(v rawjson.Value) bool {
+	switch v.Kind() {
+	case rawjson.Number:
+		return comparableNumber(v)
+	case rawjson.Array:
+		for e := range v.Elements() {
+			if !comparable(e) {
+				return false
+			}
+		}
+	case rawjson.Object:
+		for _, m := range v.Members() {
+			if !comparable(m) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func comparableNumber(v rawjson.Value) bool {
+	_, exponent, _ := bytes.Cut(bytes.ToLower(v), []byte("e"))
+	digits := bytes.TrimLeft(exponent, "+-0")
+	return len(v) <= maxDigits && len(digits) <= 3
+}

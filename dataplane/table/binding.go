@@ -1,0 +1,200 @@
+package table
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/bindery-dev/bindery/dataplane/rawjson"
+	"github.com/bindery-dev/bindery/dataplane/schema"
+	"github.com/bindery-dev/bindery/dataplane/upstream"
+	discoveryv1 "github.com/bindery-dev/bindery/proto/bindery/discovery/v1"
+	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
+)
+
+// maxSchemaDepth is how deep a schema document can be.
+const maxSchemaDepth = 512
+
+// binding is one of the bindings of a table.
+type binding struct {
+	endpoint string
+	tools    []*Tool
+}
+
+// input is an input schema made ready.
+type input struct {
+	document rawjson.Value  // without newlines
+	payload  *schema.Schema // nil when the document says nothing about a payload
+}
+
+// builder makes the parts of next, from those of prev where they are equal.
+type builder struct {
+	content *irv1.Content
+	prev    *Table
+	next    *Table
+	deps    *Deps
+	reasons []*discoveryv1.Reason
+}
+
+// bindings returns those of the content, in its order.
+func (b *builder) bindings() []*binding {
+	var all []*binding
+	for i, source := range b.content.Bindings {
+		digest := irv1.Digest(b.content.Manifest.GetBindings()[i].GetSha256())
+		ready := b.prev.bindings[digest]
+		if ready != nil {
+			b.keep(source)
+		} else {
+			ready = b.binding(source)
+		}
+		b.next.bindings[digest] = ready
+		all = append(all, ready)
+	}
+	return all
+}
+
+// keep takes over from prev what a binding that it has already is made of.
+func (b *builder) keep(source *irv1.Binding) {
+	origin := upstream.OriginOf(source.GetUpstream())
+	b.next.clients[origin] = b.prev.clients[origin]
+	for _, t := range source.GetTools() {
+		digest := irv1.Digest(t.GetInputSchema())
+		b.next.schemas[digest] = b.prev.schemas[digest]
+	}
+}
+
+func (b *builder) binding(source *irv1.Binding) *binding {
+	ready := &binding{endpoint: source.GetEndpoint()}
+	service := b.service(source.GetUpstream())
+	errors, err := newErrors(source.GetErrors())
+	if err != nil {
+		b.reason("invalid-bundle", source, "", "errors", err)
+	}
+	rules := map[string]*irv1.MetaRule{}
+	for _, r := range source.GetMeta() {
+		rules[r.GetField()] = r
+	}
+	for _, t := range source.GetTools() {
+		in, err := b.input(irv1.Digest(t.GetInputSchema()))
+		if err != nil {
+			b.reason("bad-schema", source, t.GetName(), "payload", err)
+			continue
+		}
+		tool := newTool(source.GetName(), t, in)
+		tool.Service, tool.Errors, tool.deps = service, errors, b.deps
+		for _, field := range t.GetMeta() {
+			tool.Meta = append(tool.Meta, rules[field])
+		}
+		ready.tools = append(ready.tools, tool)
+	}
+	return ready
+}
+
+func (b *builder) reason(code string, source *irv1.Binding, tool, field string, err error) {
+	b.reasons = append(b.reasons, &discoveryv1.Reason{
+		Code: code, Binding: source.GetName(), Tool: tool, Field: field, Message: err.Error(),
+	})
+}
+
+func (b *builder) service(u *irv1.Upstream) *Service {
+	origin := upstream.OriginOf(u)
+	client := cmp.Or(b.next.clients[origin], b.prev.clients[origin])
+	if client == nil {
+		client = upstream.New(origin, b.deps.Transport(origin))
+	}
+	b.next.clients[origin] = client
+	header := http.Header{"Accept": {"application/json"}, "User-Agent": {b.deps.UserAgent}}
+	for _, h := range u.GetHeaders() {
+		header.Set(h.GetName(), h.GetValue())
+	}
+	return &Service{
+		Client:      client,
+		BasePath:    u.GetBasePath(),
+		Header:      header,
+		Credential:  u.GetCredential(),
+		MaxRequest:  u.GetMaxRequestBytes(),
+		MaxResponse: u.GetMaxResponseBytes(),
+	}
+}
+
+// input returns the schema document of digest, compiled at most once.
+func (b *builder) input(digest irv1.Digest) (*input, error) {
+	if in := cmp.Or(b.next.schemas[digest], b.prev.schemas[digest]); in != nil {
+		b.next.schemas[digest] = in
+		return in, nil
+	}
+	in, err := newInput(b.content.Schemas[digest])
+	if err != nil {
+		return nil, err
+	}
+	b.next.schemas[digest] = in
+	return in, nil
+}
+
+func newInput(document []byte) (*input, error) {
+	v, err := rawjson.Parse(document, maxSchemaDepth)
+	if err != nil {
+		return nil, fmt.Errorf("the input schema is not JSON: %w", err)
+	}
+	if kind, _ := v.Member("type").Text(); kind != "object" {
+		return nil, fmt.Errorf("the input schema is not that of an object")
+	}
+	in := &input{document: v.OneLine()}
+	if v.Lookup([]string{"properties", "payload"}) == nil {
+		return in, nil
+	}
+	in.payload, err = schema.Compile(document, "/properties/payload")
+	if err != nil {
+		return nil, fmt.Errorf("the payload's schema does not compile: %w", err)
+	}
+	return in, nil
+}
+
+func newTool(binding string, t *irv1.Tool, in *input) *Tool {
+	return &Tool{
+		Binding:  binding,
+		Name:     t.GetName(),
+		JSON:     listed(t, in),
+		Result:   t.GetResult(),
+		Method:   strings.TrimPrefix(t.GetMethod().String(), "METHOD_"),
+		Template: t.Template(),
+		Path:     t.GetPath(),
+		Args:     t.GetArguments(),
+		Payload:  t.GetPayload(),
+		Schema:   in.payload,
+		Timeout:  t.GetTimeout().AsDuration(),
+	}
+}
+
+// listed returns the entry of t in the answer to tools/list.
+func listed(t *irv1.Tool, in *input) []byte {
+	entry := struct {
+		Name        string          `json:"name"`
+		Title       string          `json:"title,omitempty"`
+		Description string          `json:"description"`
+		InputSchema json.RawMessage `json:"inputSchema"`
+		Annotations *annotations    `json:"annotations,omitempty"`
+	}{t.GetName(), t.GetTitle(), t.GetDescription(), json.RawMessage(in.document), hints(t.GetAnnotations())}
+	// Strings and a document that was parsed: marshalling cannot fail.
+	data, _ := json.Marshal(entry)
+	return data
+}
+
+// annotations are the tool hints of MCP, in its words.
+type annotations struct {
+	ReadOnly    bool `json:"readOnlyHint"`
+	Destructive bool `json:"destructiveHint"`
+	Idempotent  bool `json:"idempotentHint"`
+	OpenWorld   bool `json:"openWorldHint"`
+}
+
+func hints(a *irv1.Annotations) *annotations {
+	if a == nil {
+		return nil
+	}
+	return &annotations{a.GetReadOnly(), a.GetDestructive(), a.GetIdempotent(), a.GetOpenWorld()}
+}
+
+func byName(a, b *Tool) int { return strings.Compare(a.Name, b.Name) }

@@ -1,0 +1,125 @@
+package table
+
+import (
+	"cmp"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/bindery-dev/bindery/dataplane/secret"
+	"github.com/bindery-dev/bindery/dataplane/upstream"
+	discoveryv1 "github.com/bindery-dev/bindery/proto/bindery/discovery/v1"
+	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
+)
+
+// maxReasons is the number of reasons after which a refusal lists no more.
+const maxReasons = 100
+
+// Build makes c, the bundle of gen, runnable. What is equal in prev, the table in
+// use, is shared with it; prev nil shares nothing, and nothing of prev changes.
+//
+// The error is a [*discoveryv1.Refused] with all reasons (at most 100). It is
+// retryable if only secrets are missing: the bundle is good then, and Build
+// succeeds once they are there.
+func Build(c *irv1.Content, gen *discoveryv1.Generation, prev *Table, deps Deps) (*Table, error) {
+	if problems := c.Validate(); len(problems) > 0 {
+		return nil, refuse(problems)
+	}
+	if prev == nil {
+		prev = &Table{}
+	}
+	b := builder{content: c, prev: prev, deps: deps.complete(), next: &Table{
+		generation: gen,
+		digest:     c.Digest,
+		bindings:   map[irv1.Digest]*binding{},
+		schemas:    map[irv1.Digest]*input{},
+		clients:    map[upstream.Origin]*upstream.Client{},
+	}}
+	bindings := b.bindings()
+	if len(b.reasons) > 0 {
+		return nil, &discoveryv1.Refused{Reasons: first(b.reasons)}
+	}
+	if reasons := missingSecrets(c, deps.Secrets); len(reasons) > 0 {
+		return nil, &discoveryv1.Refused{Reasons: first(reasons), Retryable: true}
+	}
+	b.next.endpoints = newEndpoints(bindings)
+	b.next.paths = slices.Sorted(maps.Keys(b.next.endpoints))
+	return b.next, nil
+}
+
+// complete returns d with every function set.
+func (d Deps) complete() *Deps {
+	if d.Now == nil {
+		d.Now = time.Now
+	}
+	if d.UUID == nil {
+		d.UUID = randomUUID
+	}
+	d.UserAgent = cmp.Or(d.UserAgent, "bindery")
+	if d.Transport == nil {
+		d.Transport = func(upstream.Origin) http.RoundTripper { return upstream.Transport() }
+	}
+	return &d
+}
+
+// randomUUID returns a random UUID of version 4 (RFC 9562, section 5.4).
+func randomUUID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	b[6] = b[6]&0x0f | 0x40
+	b[8] = b[8]&0x3f | 0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+func refuse(problems []irv1.Problem) *discoveryv1.Refused {
+	var reasons []*discoveryv1.Reason
+	for _, p := range problems {
+		reasons = append(reasons, &discoveryv1.Reason{
+			Code: "invalid-bundle", Binding: p.Binding, Tool: p.Tool, Field: p.Field, Message: p.Message,
+		})
+	}
+	return &discoveryv1.Refused{Reasons: first(reasons)}
+}
+
+func first(reasons []*discoveryv1.Reason) []*discoveryv1.Reason {
+	return reasons[:min(len(reasons), maxReasons)]
+}
+
+// missingSecrets returns a reason for every binding whose secret cannot be looked
+// up now.
+func missingSecrets(c *irv1.Content, secrets *secret.Store) []*discoveryv1.Reason {
+	var reasons []*discoveryv1.Reason
+	for _, b := range c.Bindings {
+		name, field := upstream.SecretOf(b.GetUpstream().GetCredential())
+		if name == "" {
+			continue
+		}
+		_, err := secrets.Lookup(name)
+		if err == nil {
+			continue
+		}
+		r := &discoveryv1.Reason{Code: "unreadable-secret", Binding: b.GetName(), Field: field, Message: err.Error(), Hint: secrets.Hint(name)}
+		if errors.Is(err, secret.ErrMissing) {
+			r.Code, r.Message = "missing-secret", fmt.Sprintf("secret %q is missing on this node", name)
+		}
+		reasons = append(reasons, r)
+	}
+	return reasons
+}
+
+// surface returns the digest of what tools look like to a client.
+func surface(tools []*Tool) irv1.Digest {
+	h := sha256.New()
+	for _, t := range tools {
+		// The length keeps one list from looking like another.
+		_ = binary.Write(h, binary.BigEndian, uint64(len(t.JSON)))
+		h.Write(t.JSON)
+	}
+	return irv1.Digest(h.Sum(nil))
+}

@@ -1,0 +1,143 @@
+// Package table makes bundles runnable: the IR of a generation comes in, and an
+// immutable [Table] goes out that has everything a call needs at hand.
+//
+// A table is built aside, whole or not at all, and costs what changed: whatever is
+// equal in the table before it (compiled schemas, prepared tools, connections to
+// upstreams) is shared with it.
+package table
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/bindery-dev/bindery/dataplane/schema"
+	"github.com/bindery-dev/bindery/dataplane/secret"
+	"github.com/bindery-dev/bindery/dataplane/upstream"
+	discoveryv1 "github.com/bindery-dev/bindery/proto/bindery/discovery/v1"
+	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
+)
+
+// Deps is what tables take from the process around them. All tables of a process
+// have the same.
+type Deps struct {
+	// Secrets finds the secrets that credentials name. Required.
+	Secrets *secret.Store
+	// Now is the clock of generated timestamps; nil means [time.Now].
+	Now func() time.Time
+	// UUID returns a fresh UUID of version 4 in its usual form; nil means a random
+	// one.
+	UUID func() string
+	// UserAgent is sent where the caller gives none; "" means "bindery".
+	UserAgent string
+	// Transport returns what carries requests to an origin; nil means
+	// [upstream.Transport].
+	Transport func(upstream.Origin) http.RoundTripper
+}
+
+// A Table is a bundle made runnable. It is immutable, except that connections come
+// and go, and safe for concurrent use.
+type Table struct {
+	generation *discoveryv1.Generation
+	digest     irv1.Digest
+	endpoints  map[string]*Endpoint
+	paths      []string
+
+	// What the next table can share.
+	bindings map[irv1.Digest]*binding // by the digest of their blob
+	schemas  map[irv1.Digest]*input
+	clients  map[upstream.Origin]*upstream.Client
+}
+
+// Generation returns what the table was built for. It is not to be changed.
+func (t *Table) Generation() *discoveryv1.Generation { return t.generation }
+
+// Digest returns the digest of the bundle.
+func (t *Table) Digest() irv1.Digest { return t.digest }
+
+// Endpoints returns the paths that MCP is served at, sorted.
+func (t *Table) Endpoints() []string { return slices.Clone(t.paths) }
+
+// Endpoint returns the endpoint at path; nil when there is none.
+func (t *Table) Endpoint(path string) *Endpoint { return t.endpoints[path] }
+
+// Retire closes the connections of t that next, which has taken its place, does not
+// share. Calls that began on t finish; their connections close after them. next nil
+// shares nothing.
+func (t *Table) Retire(next *Table) {
+	for origin, client := range t.clients {
+		if next == nil || next.clients[origin] != client {
+			client.Close()
+		}
+	}
+}
+
+// An Endpoint is a path that MCP is served at, with the tools of all its bindings.
+type Endpoint struct {
+	Path  string
+	Tools []*Tool // sorted by name
+	// Surface is the digest of everything that a client can see of the endpoint.
+	Surface irv1.Digest
+
+	byName map[string]*Tool
+}
+
+// Tool returns the tool called name; nil when there is none.
+func (e *Endpoint) Tool(name string) *Tool { return e.byName[name] }
+
+// A Tool is one MCP tool with everything that a call of it needs.
+type Tool struct {
+	Binding string
+	Name    string
+	// JSON is the tool's entry in the answer to tools/list, without newlines.
+	JSON []byte
+	// Result is how the body of a response becomes a result.
+	Result irv1.ResultMode
+
+	Method   string           // of HTTP, such as "GET"
+	Template string           // of the path, such as "/books/{id}": what logs can name
+	Path     []*irv1.PathPart // follows Service.BasePath
+	Args     []*irv1.Argument // of path and query
+	Meta     []*irv1.MetaRule // those that the tool takes, sorted by field
+	Payload  *irv1.Payload    // nil when the tool takes none
+	Schema   *schema.Schema   // what the payload is held to; nil: anything
+	Timeout  time.Duration    // of the exchange with the upstream
+	Service  *Service         // shared by the tools of a binding
+	Errors   *Errors          // shared by the tools of a binding
+	deps     *Deps
+}
+
+// Deps returns what the table was built with, every function set.
+func (t *Tool) Deps() *Deps { return t.deps }
+
+// A Service is an upstream made ready.
+type Service struct {
+	Client      *upstream.Client
+	BasePath    string           // escaped; "" or begins with a slash and ends with none
+	Header      http.Header      // sent with every request; not to be changed
+	Credential  *irv1.Credential // nil: none
+	MaxRequest  int64            // bytes of a request's body
+	MaxResponse int64            // bytes of a response's body
+}
+
+// newEndpoints spreads the tools of bindings over their endpoints.
+func newEndpoints(bindings []*binding) map[string]*Endpoint {
+	endpoints := map[string]*Endpoint{}
+	for _, b := range bindings {
+		e := endpoints[b.endpoint]
+		if e == nil {
+			e = &Endpoint{Path: b.endpoint, byName: map[string]*Tool{}}
+			endpoints[b.endpoint] = e
+		}
+		for _, t := range b.tools {
+			e.Tools = append(e.Tools, t)
+			e.byName[t.Name] = t
+		}
+	}
+	for e := range maps.Values(endpoints) {
+		slices.SortFunc(e.Tools, byName)
+		e.Surface = surface(e.Tools)
+	}
+	return endpoints
+}

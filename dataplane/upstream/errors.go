@@ -1,0 +1,99 @@
+package upstream
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+	"syscall"
+)
+
+// What can become of an exchange that ends without a response. Every error of
+// [Client.Do] wraps one of them.
+var (
+	// ErrUnreachable: no connection, or one that broke before the response was
+	// complete, or a response that is not HTTP.
+	ErrUnreachable = errors.New("unreachable")
+	// ErrTimeout: the time for the exchange was up.
+	ErrTimeout = errors.New("timed out")
+	// ErrCanceled: the caller gave up.
+	ErrCanceled = errors.New("canceled")
+	// ErrTooLarge: the response's body is longer than allowed. What was read of it
+	// is dropped.
+	ErrTooLarge = errors.New("response body too large")
+)
+
+// An Error is a failed exchange. It can be logged: it names the authority of the
+// upstream, and neither path, query, header nor anything that the upstream sent.
+type Error struct {
+	Authority string
+	Kind      error  // one of the Err variables
+	Cause     string // more words, from a closed list; may be ""
+}
+
+// Error names the upstream, the kind of failure and its cause.
+func (e *Error) Error() string {
+	text := "upstream " + e.Authority + ": " + e.Kind.Error()
+	if e.Cause != "" {
+		text += ": " + e.Cause
+	}
+	return text
+}
+
+// Unwrap returns the kind.
+func (e *Error) Unwrap() error { return e.Kind }
+
+// fail classifies err, which ended an exchange under ctx.
+func (c *Client) fail(ctx context.Context, err error) error {
+	e := &Error{Authority: c.origin.Authority}
+	switch {
+	case errors.Is(err, ErrTooLarge):
+		e.Kind = ErrTooLarge
+	case errors.Is(ctx.Err(), context.Canceled):
+		e.Kind = ErrCanceled
+	case ctx.Err() != nil:
+		e.Kind = ErrTimeout
+	default:
+		e.Kind, e.Cause = ErrUnreachable, cause(err)
+	}
+	return e
+}
+
+// cause puts a transport error into words. The error's own text may quote what the
+// upstream sent.
+func cause(err error) string {
+	var (
+		dns     *net.DNSError
+		errno   syscall.Errno
+		unknown x509.UnknownAuthorityError
+		host    x509.HostnameError
+		invalid x509.CertificateInvalidError
+		verify  *tls.CertificateVerificationError
+		record  tls.RecordHeaderError
+		alert   tls.AlertError
+		timeout net.Error
+	)
+	switch {
+	case errors.As(err, &dns):
+		return "the host name does not resolve"
+	case errors.As(err, &errno):
+		return errno.Error()
+	case errors.As(err, &unknown):
+		return "its certificate is signed by an unknown authority"
+	case errors.As(err, &host):
+		return "its certificate is for another host"
+	case errors.As(err, &invalid), errors.As(err, &verify):
+		return "its certificate is not valid"
+	case errors.As(err, &record):
+		return "it does not speak TLS"
+	case errors.As(err, &alert):
+		return "it refused the TLS handshake"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "the connection ended before the response was complete"
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return "no connection in time"
+	}
+	return "the exchange failed"
+}

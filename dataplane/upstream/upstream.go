@@ -1,0 +1,188 @@
+// Package upstream exchanges HTTP messages with REST services: a request without a
+// host comes in, and the whole response of the one service that a [Client] knows
+// goes out.
+//
+// A request cannot leave its origin: a client holds scheme and authority, follows
+// no redirect and, on purpose, no proxy of the environment, since what is in a
+// bundle alone decides where a credential travels to.
+package upstream
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
+)
+
+// An Origin is a service that connections can be shared for.
+type Origin struct {
+	Scheme    string // "http" or "https"
+	Authority string // host with an optional port
+}
+
+// OriginOf returns the origin of u.
+func OriginOf(u *irv1.Upstream) Origin {
+	scheme := "https"
+	if u.GetScheme() == irv1.Scheme_SCHEME_HTTP {
+		scheme = "http"
+	}
+	return Origin{Scheme: scheme, Authority: u.GetAuthority()}
+}
+
+// A Client exchanges messages with one origin over connections that it keeps. It is
+// safe for concurrent use.
+type Client struct {
+	origin    Origin
+	transport http.RoundTripper
+}
+
+// New returns a client for origin; no connection is opened before the first
+// request. transport nil means [Transport].
+func New(origin Origin, transport http.RoundTripper) *Client {
+	if transport == nil {
+		transport = Transport()
+	}
+	return &Client{origin: origin, transport: transport}
+}
+
+// Origin returns the service that the client is for.
+func (c *Client) Origin() Origin { return c.origin }
+
+// Transport returns a transport that is made for many concurrent requests to one
+// origin.
+func Transport() *http.Transport {
+	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	protocols.SetHTTP2(true)
+	return &http.Transport{
+		DialContext:            dialer.DialContext,
+		TLSHandshakeTimeout:    10 * time.Second,
+		MaxIdleConns:           1024,
+		MaxIdleConnsPerHost:    1024,
+		IdleConnTimeout:        30 * time.Second,
+		MaxResponseHeaderBytes: 64 << 10,
+		DisableCompression:     true,
+		Protocols:              protocols,
+		HTTP2:                  &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 5 * time.Second},
+	}
+}
+
+// Close closes the connections that no exchange is using; the others are closed
+// when theirs ends. The client can still be used.
+func (c *Client) Close() {
+	if t, ok := c.transport.(interface{ CloseIdleConnections() }); ok {
+		t.CloseIdleConnections()
+	}
+}
+
+// A Request is what a client sends.
+type Request struct {
+	Method string
+	// Target is the escaped path, which begins with a slash, with the query.
+	Target string
+	// Header belongs to the client from now on. It needs no Host and no
+	// Content-Length.
+	Header http.Header
+	// Body is sent as it is; nil sends none.
+	Body []byte
+	// Timeout is from dialing to the last byte of the response's body.
+	Timeout time.Duration
+	// MaxBody is the number of bytes that the response's body may have.
+	MaxBody int64
+}
+
+// A Response is what an upstream answered, whole.
+type Response struct {
+	Status int // 101 or 200..599
+	Header http.Header
+	Body   []byte // nil when empty
+}
+
+// Do sends r and reads the whole response. A response with any status is a success:
+// what a status means is up to the binding. Redirects are not followed and bodies
+// are not decompressed.
+//
+// If an error comes after the response's header, both are returned, and the
+// response has no body.
+//
+// The error is an [*Error]. It wraps [ErrCanceled] when ctx was canceled,
+// [ErrTimeout] when time was up, [ErrTooLarge], or else [ErrUnreachable]; also when
+// the connection ended before the response was complete. A request is sent a second
+// time only if a kept connection turned out to be closed before any of it was
+// written, or if its method or an Idempotency-Key makes that safe (net/http).
+func (c *Client) Do(ctx context.Context, r *Request) (*Response, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.Timeout)
+	defer cancel()
+	req, err := c.request(ctx, r)
+	if err != nil {
+		return nil, c.fail(ctx, err)
+	}
+	resp, err := c.transport.RoundTrip(req)
+	if err != nil {
+		return nil, c.fail(ctx, err)
+	}
+	defer resp.Body.Close()
+	whole := &Response{Status: resp.StatusCode, Header: resp.Header}
+	if whole.Body, err = readBody(resp, r.MaxBody); err != nil {
+		return whole, c.fail(ctx, err)
+	}
+	return whole, nil
+}
+
+func (c *Client) request(ctx context.Context, r *Request) (*http.Request, error) {
+	target, err := url.ParseRequestURI(r.Target)
+	if err != nil || target.Scheme != "" || target.Host != "" || strings.HasPrefix(r.Target, "//") {
+		return nil, errors.New("bad request target")
+	}
+	target.Scheme, target.Host = c.origin.Scheme, c.origin.Authority
+	req := (&http.Request{
+		Method:     r.Method,
+		URL:        target,
+		Host:       c.origin.Authority,
+		Header:     r.Header,
+		Proto:      "HTTP/1.1",
+		ProtoMajor: 1,
+		ProtoMinor: 1,
+	}).WithContext(ctx)
+	req.Header.Set("Accept-Encoding", "identity")
+	if r.Body == nil {
+		return req, nil
+	}
+	req.ContentLength = int64(len(r.Body))
+	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(r.Body)), nil }
+	req.Body, err = req.GetBody()
+	return req, err
+}
+
+// readBody reads at most limit bytes. A response to which the connection was handed
+// over (101) has no body.
+func readBody(resp *http.Response, limit int64) ([]byte, error) {
+	if resp.StatusCode < 200 {
+		return nil, nil
+	}
+	if resp.ContentLength > limit {
+		return nil, ErrTooLarge
+	}
+	var buf bytes.Buffer
+	if resp.ContentLength > 0 {
+		buf.Grow(int(resp.ContentLength) + bytes.MinRead)
+	}
+	n, err := buf.ReadFrom(io.LimitReader(resp.Body, limit+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case n > limit:
+		return nil, ErrTooLarge
+	case n == 0:
+		return nil, nil
+	}
+	return buf.Bytes(), nil
+}

@@ -1,0 +1,81 @@
+package irv1
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// maxTimeout is the most that a tool can wait for its upstream.
+const maxTimeout = 24 * time.Hour
+
+func (p *problems) toolRules(t *Tool, b *Binding, schemas map[Digest][]byte) {
+	p.check(validName(t.GetName()), "name", "%q cannot be the name of a tool", t.GetName())
+	p.check(t.GetDescription() != "", "description", "there is none")
+	p.arguments(t)
+	p.path(t)
+	p.toolMeta(t, b)
+	d, err := ParseDigest(t.GetInputSchema())
+	p.check(err == nil && schemas[d] != nil, "payload", "the bundle lacks the input schema")
+	timeout := t.GetTimeout()
+	p.check(timeout.IsValid() && timeout.AsDuration() > 0 && timeout.AsDuration() <= maxTimeout, "timeout",
+		"it must be more than 0 and at most %s", maxTimeout)
+}
+
+func (p *problems) arguments(t *Tool) {
+	names := map[string]bool{}
+	for _, a := range t.GetArguments() {
+		field := "args." + a.GetName()
+		p.check(a.GetName() != "" && !names[a.GetName()], field, "the argument has no name of its own")
+		p.check(a.GetName() != "meta" && a.GetName() != "payload", field, "this name has a meaning already")
+		p.check(a.GetIn() != ArgumentIn_ARGUMENT_IN_PATH || a.GetRequired(), field, "an argument of the path must be required")
+		p.check(a.GetIn() != ArgumentIn_ARGUMENT_IN_PATH || inPath(t, a.GetName()), field, "the path does not have it")
+		names[a.GetName()] = true
+	}
+}
+
+func inPath(t *Tool, name string) bool {
+	return slices.ContainsFunc(t.GetPath(), func(part *PathPart) bool { return part.GetArgument() == name })
+}
+
+// path checks that the parts make a path whatever the arguments are: each one
+// stands for itself between literals here.
+func (p *problems) path(t *Tool) {
+	var path strings.Builder
+	for _, part := range t.GetPath() {
+		name, ok := part.GetKind().(*PathPart_Argument)
+		if !ok {
+			path.WriteString(part.GetLiteral())
+			continue
+		}
+		path.WriteString("x")
+		p.check(slices.ContainsFunc(t.GetArguments(), func(a *Argument) bool {
+			return a.GetName() == name.Argument && a.GetIn() == ArgumentIn_ARGUMENT_IN_PATH
+		}), "http", "path parameter %q has no argument", name.Argument)
+	}
+	p.check(validPath(path.String()), "http", "%q cannot be the path of a URL", t.Template())
+}
+
+func (p *problems) toolMeta(t *Tool, b *Binding) {
+	names := map[string]bool{}
+	for _, field := range t.GetMeta() {
+		p.check(!names[field], "meta", "field %q stands twice", field)
+		p.check(slices.ContainsFunc(b.GetMeta(), func(r *MetaRule) bool { return r.GetField() == field }),
+			"meta", "the binding has no rule for field %q", field)
+		names[field] = true
+	}
+}
+
+// Template returns the path of t as an author writes it, such as "/books/{id}",
+// without the upstream's base path.
+func (t *Tool) Template() string {
+	var b strings.Builder
+	for _, part := range t.GetPath() {
+		if a, ok := part.GetKind().(*PathPart_Argument); ok {
+			b.WriteString("{" + a.Argument + "}")
+		} else {
+			b.WriteString(part.GetLiteral())
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,124 @@
+package irv1
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+func (p *problems) upstream(u *Upstream) {
+	if u == nil {
+		p.addf("upstream", "there is no upstream")
+		return
+	}
+	p.check(validAuthority(u.GetAuthority()), "upstream.url", "%q is not a host with an optional port", u.GetAuthority())
+	base := u.GetBasePath()
+	p.check(base == "" || validPath(base) && !strings.HasSuffix(base, "/"), "upstream.url", "%q cannot begin the path of a URL", base)
+	p.check(u.GetMaxRequestBytes() > 0, "upstream.max_request_bytes", "it must be more than 0")
+	p.check(u.GetMaxResponseBytes() > 0, "upstream.max_response_bytes", "it must be more than 0")
+	names := map[string]bool{}
+	for _, h := range u.GetHeaders() {
+		field := "upstream.headers." + h.GetName()
+		p.header(field, h.GetName())
+		p.check(!names[h.GetName()], field, "there are two headers of this name")
+		p.check(ValidHeaderValue(h.GetValue()), field, "its value must be printable ASCII without spaces at its ends")
+		names[h.GetName()] = true
+	}
+	p.credential(u)
+}
+
+func (p *problems) header(field, name string) {
+	p.check(ValidHeaderName(name), field, "%q is not the canonical name of a header", name)
+	p.check(!ReservedHeader(name), field, "header %s is not for a binding to set", name)
+}
+
+func (p *problems) credential(u *Upstream) {
+	switch k := u.GetCredential().GetKind().(type) {
+	case *Credential_Bearer:
+		p.secret("upstream.auth.bearer.secret", k.Bearer.GetSecret())
+	case *Credential_Basic:
+		p.secret("upstream.auth.basic.secret", k.Basic.GetSecret())
+		p.check(!strings.Contains(k.Basic.GetUser(), ":"), "upstream.auth.basic.user", "a user name cannot have a colon")
+	case *Credential_Header:
+		p.secret("upstream.auth.header.secret", k.Header.GetSecret())
+		p.check(ValidHeaderName(k.Header.GetName()), "upstream.auth.header.name", "%q is not the canonical name of a header", k.Header.GetName())
+		p.check(k.Header.GetName() == "Authorization" || !ReservedHeader(k.Header.GetName()), "upstream.auth.header.name",
+			"header %s cannot carry a credential", k.Header.GetName())
+	}
+	for _, h := range u.GetHeaders() {
+		p.check(h.GetName() != credentialHeader(u), "upstream.headers."+h.GetName(), "the credential sets this header")
+	}
+}
+
+// credentialHeader returns the header that the credential of u sets, "" for none.
+func credentialHeader(u *Upstream) string {
+	switch k := u.GetCredential().GetKind().(type) {
+	case *Credential_Bearer, *Credential_Basic:
+		return "Authorization"
+	case *Credential_Header:
+		return k.Header.GetName()
+	}
+	return ""
+}
+
+func (p *problems) secret(field, name string) {
+	p.check(validSecret(name), field, "%q cannot be the name of a secret", name)
+}
+
+// validSecret reports whether name can be that of a secret: a file name that does
+// not lead elsewhere.
+func validSecret(name string) bool {
+	for i := range len(name) {
+		c := name[i]
+		if !isUnreserved(c) || c == '~' || i == 0 && strings.IndexByte("-._", c) >= 0 {
+			return false
+		}
+	}
+	return name != "" && len(name) <= 253
+}
+
+// validAuthority reports whether s is a host with an optional port and nothing
+// else.
+func validAuthority(s string) bool {
+	if strings.ContainsAny(s, "/?#@\\%") || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return false
+	}
+	u, err := url.Parse("http://" + s)
+	if err != nil || u.Host != s || u.Hostname() == "" {
+		return false
+	}
+	if u.Port() == "" {
+		return !strings.HasSuffix(s, ":")
+	}
+	port, err := strconv.Atoi(u.Port())
+	return err == nil && port >= 1 && port <= 65535
+}
+
+// validPath reports whether s, which is escaped, is an absolute path that stays
+// where it points to (RFC 3986, section 3.3): no dot segment, also none that is
+// escaped, and no empty one before the last.
+func validPath(s string) bool {
+	rest, ok := strings.CutPrefix(s, "/")
+	if !ok {
+		return false
+	}
+	segments := strings.Split(rest, "/")
+	for i, segment := range segments {
+		plain, err := url.PathUnescape(segment)
+		if err != nil || plain == "." || plain == ".." || !isPchars(segment) || segment == "" && i < len(segments)-1 {
+			return false
+		}
+	}
+	return true
+}
+
+// isPchars reports whether s consists of characters that a path segment can have
+// unescaped, and of percent signs.
+func isPchars(s string) bool {
+	for i := range len(s) {
+		if !isUnreserved(s[i]) && strings.IndexByte("%!$&'()*+,;=:@", s[i]) < 0 {
+			return false
+		}
+	}
+	return true
+}
