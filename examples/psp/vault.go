@@ -1,0 +1,104 @@
+package psp
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+// A Charge asks for money that a token was given out for.
+type Charge struct {
+	Token      string   `json:"token"`
+	Key        string   `json:"key"` // charges of one token with equal keys are one charge; empty: always another
+	MerchantID string   `json:"merchant_id"`
+	SessionID  string   `json:"checkout_session_id"`
+	Amount     int64    `json:"amount"` // in minor units
+	Currency   string   `json:"currency"`
+	Brands     []string `json:"brands,omitempty"`  // card networks the merchant takes; empty: any
+	Funding    []string `json:"funding,omitempty"` // funding types the merchant takes; empty: any
+}
+
+// A DeclinedError says why a charge was not made. The reason is for the
+// merchant's records: it names no token and no card, but tells whoever tries out
+// tokens which rule stopped them, so it should not go further.
+type DeclinedError struct {
+	Reason string // such as "token used"
+}
+
+func (e *DeclinedError) Error() string { return fmt.Sprintf("psp: declined: %s", e.Reason) }
+
+// held is what is known about one token.
+type held struct {
+	merchant, session, currency string
+	amount                      int64
+	expires                     time.Time
+	brand, funding              string
+	used                        bool
+	key                         string // of the charge that used it
+}
+
+// A vault holds tokens. It may be used concurrently.
+type vault struct {
+	now func() time.Time
+
+	mu     sync.Mutex
+	tokens map[string]*held
+}
+
+func newVault(now func() time.Time) *vault {
+	return &vault{now: now, tokens: map[string]*held{}}
+}
+
+func (v *vault) put(token string, h held) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.tokens[token] = &h
+}
+
+// Redeem makes a charge. A token is good for one charge, within its allowance;
+// a charge that is declined does not use it up. Of two at once one is made, and
+// one that comes again with its key, since its answer got lost, is not made
+// again.
+//
+// The error is a [*DeclinedError].
+func (s *Server) Redeem(_ context.Context, c Charge) error {
+	v := s.vault
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	h, ok := v.tokens[c.Token]
+	if !ok {
+		return &DeclinedError{"token unknown"}
+	}
+	if h.used && c.Key != "" && c.Key == h.key {
+		return nil
+	}
+	if reason := h.refuses(c, v.now()); reason != "" {
+		return &DeclinedError{reason}
+	}
+	h.used, h.key = true, c.Key
+	return nil
+}
+
+func (h *held) refuses(c Charge, now time.Time) string {
+	switch {
+	case c.MerchantID != h.merchant:
+		return "token of another merchant"
+	case c.SessionID != h.session:
+		return "token of another session"
+	case h.used:
+		return "token used"
+	case !h.expires.After(now):
+		return "token expired"
+	case c.Currency != h.currency:
+		return "another currency than allowed"
+	case c.Amount <= 0 || c.Amount > h.amount:
+		return "another amount than allowed"
+	case len(c.Brands) > 0 && !slices.Contains(c.Brands, h.brand):
+		return "card network not taken"
+	case len(c.Funding) > 0 && !slices.Contains(c.Funding, h.funding):
+		return "funding type not taken"
+	}
+	return ""
+}
