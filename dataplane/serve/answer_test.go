@@ -1,0 +1,113 @@
+package serve
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/bindery-dev/bindery/dataplane/call"
+	"github.com/bindery-dev/bindery/dataplane/rawjson"
+	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
+)
+
+func TestSuccess(t *testing.T) {
+	const dual, plain = irv1.ResultMode_RESULT_MODE_DUAL, irv1.ResultMode_RESULT_MODE_MCP
+	tests := []struct {
+		name string
+		mode irv1.ResultMode
+		body string
+		want string
+	}{
+		{"order and spelling stay", dual, `{"z":1.50,"a":1e2}`,
+			`"z":1.50,"a":1e2,"content":[{"type":"text","text":"{\"z\":1.50,\"a\":1e2}"}],"structuredContent":{"z":1.50,"a":1e2}`},
+		{"escapes and space stay", dual, `{ "a\u0062" : "\/" }`,
+			`"a\u0062" : "\/","content":[{"type":"text","text":"{ \"a\\u0062\" : \"\\/\" }"}],"structuredContent":{ "a\u0062" : "\/" }`},
+		{"no member", dual, `{}`, `"content":[{"type":"text","text":"{}"}],"structuredContent":{}`},
+		{"object", plain, `{"a":1}`, `"content":[{"type":"text","text":"{\"a\":1}"}],"structuredContent":{"a":1}`},
+		{"array", plain, `[1,2]`, `"content":[{"type":"text","text":"[1,2]"}],"structuredContent":{"value":[1,2]}`},
+		{"scalar", plain, `null`, `"content":[{"type":"text","text":"null"}],"structuredContent":{"value":null}`},
+		{"nothing", dual, ``, `"content":[]`},
+		{"nothing either", plain, ``, `"content":[]`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := string(success(tt.mode, parse(t, tt.body)))
+			if got != tt.want {
+				t.Errorf("success() =\n%s\nwant\n%s", got, tt.want)
+			}
+			if !json.Valid([]byte("{" + got + "}")) {
+				t.Error("not the members of an object")
+			}
+		})
+	}
+}
+
+func TestFailure(t *testing.T) {
+	tests := []struct {
+		name string
+		err  call.Error
+		want string
+	}{
+		{"message", call.Error{Message: `no "book"`}, `"content":[{"type":"text","text":"no \"book\""}],"isError":true`},
+		{"data", call.Error{Message: "no book", Data: []byte(`{"code":"x"}`)},
+			`"content":[{"type":"text","text":"{\"code\":\"x\"}"}],"isError":true,"structuredContent":{"code":"x"}`},
+		{"data that is no object", call.Error{Message: "no book", Data: []byte(`"x"`)}, `"content":[{"type":"text","text":"\"x\""}],"isError":true`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := string(failure(&tt.err)); got != tt.want {
+				t.Errorf("failure() =\n%s\nwant\n%s", got, tt.want)
+			}
+		})
+	}
+}
+
+// FuzzSuccess states the law of results: whatever body an upstream sends, the
+// result is one valid object in which no name stands twice.
+func FuzzSuccess(f *testing.F) {
+	for _, body := range []string{`{ "a":1, "b":2 }`, `{ }`, `{"content":2}`, `[]`, `"x"`, `1`, `{"a":{"a":"\"\\"}}`} {
+		f.Add(body, true)
+		f.Add(body, false)
+	}
+	f.Fuzz(func(t *testing.T, body string, dual bool) {
+		v, err := rawjson.Parse([]byte(body), 64)
+		if err != nil {
+			return // call.Do lets no such body through
+		}
+		mode := irv1.ResultMode_RESULT_MODE_MCP
+		if dual && canBeDual(v) {
+			mode = irv1.ResultMode_RESULT_MODE_DUAL
+		}
+		result := append(append([]byte{'{'}, success(mode, v)...), '}')
+		parsed, err := rawjson.Parse(result, 66)
+		if err != nil {
+			t.Fatalf("result of %q is %q: %v", body, result, err)
+		}
+		for e := range parsed.Member("content").Elements() {
+			if text, _ := e.Member("text").Text(); text != string(v) {
+				t.Errorf("text is %q, want %q", text, v)
+			}
+		}
+	})
+}
+
+// canBeDual reports whether call.Do lets body through as a dual result.
+func canBeDual(body rawjson.Value) bool {
+	for _, name := range call.Reserved() {
+		if body.Member(name) != nil {
+			return false
+		}
+	}
+	return body.Kind() == rawjson.Object
+}
+
+func parse(t *testing.T, body string) rawjson.Value {
+	t.Helper()
+	if body == "" {
+		return nil
+	}
+	v, err := rawjson.Parse([]byte(body), 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}

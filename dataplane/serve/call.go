@@ -1,0 +1,84 @@
+package serve
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/bindery-dev/bindery/dataplane/call"
+	"github.com/bindery-dev/bindery/dataplane/rawjson"
+	"github.com/bindery-dev/bindery/dataplane/table"
+	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
+)
+
+// callTool answers a tools/call by t.
+func (e *endpoint) callTool(ctx context.Context, t *table.Table, req *mcp.CallToolRequest) (mcp.Result, error) {
+	done := e.watch.begin(ctx, e.path, t)
+	tool := e.tool(t, req.Params.Name)
+	if tool == nil {
+		done(nil, call.Outcome{Class: call.InvalidParams})
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("unknown tool %.64q", req.Params.Name)}
+	}
+	outcome := call.Do(ctx, tool, req.Params.Arguments)
+	done(tool, outcome)
+	switch err := outcome.Error; {
+	case err == nil:
+		return newAnswer(t, req.ProtocolVersion(), success(tool.Result, rawjson.Value(outcome.Body))), nil
+	case err.Style == irv1.ErrorStyle_ERROR_STYLE_TOOL:
+		return newAnswer(t, req.ProtocolVersion(), failure(err)), nil
+	default:
+		return nil, &jsonrpc.Error{Code: int64(err.Code), Message: err.Message, Data: json.RawMessage(err.Data)}
+	}
+}
+
+// tool returns the tool called name; nil when there is none, or when t no longer
+// has the endpoint.
+func (e *endpoint) tool(t *table.Table, name string) *table.Tool {
+	if at := t.Endpoint(e.path); at != nil {
+		return at.Tool(name)
+	}
+	return nil
+}
+
+// watch is what an operator gets to see of calls.
+type watch struct {
+	*metrics
+	log *slog.Logger
+}
+
+// begin notes that a call has begun and returns what notes its end; tool is nil
+// when there is none of the name. What a caller or an upstream sent is noted
+// nowhere, not even the name of an unknown tool.
+func (w watch) begin(ctx context.Context, endpoint string, t *table.Table) (done func(tool *table.Tool, o call.Outcome)) {
+	began := time.Now()
+	w.inFlight.Inc()
+	return func(tool *table.Tool, o call.Outcome) {
+		w.inFlight.Dec()
+		took := time.Since(began)
+		var name, binding string
+		if tool != nil {
+			name, binding = tool.Name, tool.Binding
+		}
+		w.observe(endpoint, name, o.Class.String(), took)
+		attrs := []slog.Attr{
+			slog.String("request", rand.Text()),
+			slog.String("endpoint", endpoint),
+			slog.String("binding", binding),
+			slog.String("tool", name),
+			slog.String("class", o.Class.String()),
+			slog.Int("status", o.Status),
+			slog.Duration("took", took),
+			slog.Uint64("revision", t.Generation().GetNumber()),
+		}
+		if o.Err != nil {
+			attrs = append(attrs, slog.Any("err", o.Err))
+		}
+		w.log.LogAttrs(ctx, slog.LevelInfo, "call", attrs...)
+	}
+}

@@ -1,0 +1,135 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+	"slices"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/bindery-dev/bindery/dataplane/table"
+)
+
+const methodCall = "tools/call"
+
+// An endpoint speaks MCP at one path for as long as any table has the path.
+type endpoint struct {
+	path    string
+	current func() *table.Table
+	watch   watch
+	mcp     *mcp.Server
+	http    http.Handler
+	// life is done when the endpoint is no more or its streams shall end.
+	life context.Context
+	end  context.CancelFunc
+}
+
+func (s *Server) newEndpoint(path string) *endpoint {
+	e := &endpoint{path: path, current: s.Table, watch: watch{s.metrics, s.log}}
+	e.life, e.end = context.WithCancel(s.streams)
+	e.mcp = mcp.NewServer(&mcp.Implementation{Name: "bindery", Title: "Bindery", Version: s.version}, &mcp.ServerOptions{
+		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}},
+	})
+	e.mcp.AddReceivingMiddleware(e.survive, e.endListening, e.answerTools)
+	e.http = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return e.mcp }, &mcp.StreamableHTTPOptions{
+		Stateless:                    true,
+		JSONResponse:                 true, // a listening client gets a stream all the same
+		DisableLocalhostProtection:   true, // guard checks more
+		MaxRequestBodyBytes:          s.maxBody,
+		PropagateRequestCancellation: true,
+	})
+	return e
+}
+
+// answerTools is the middleware that answers for the table what the SDK would
+// answer from tools of its own. The table is loaded once and answers all of it.
+func (e *endpoint) answerTools(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		switch req := req.(type) {
+		case *mcp.CallToolRequest:
+			return e.callTool(ctx, e.current(), req)
+		case *mcp.ListToolsRequest:
+			return e.listTools(e.current(), req)
+		}
+		return next(ctx, method, req)
+	}
+}
+
+// endListening is the middleware that lets a listening request end with the
+// endpoint, with its result, as the client's own cancellation would.
+func (e *endpoint) endListening(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		if _, ok := req.(*mcp.SubscriptionsListenRequest); !ok {
+			return next(ctx, method, req)
+		}
+		e.watch.streams.Inc()
+		defer e.watch.streams.Dec()
+		ctx, cancel := e.bound(ctx)
+		defer cancel()
+		return next(ctx, method, req)
+	}
+}
+
+// survive is the middleware that turns a panic into an error: the SDK runs
+// requests on goroutines of its own, where one would end the node. What was
+// panicked with may hold anything and is not logged; where it happened is.
+func (e *endpoint) survive(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (res mcp.Result, err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				e.watch.log.Error("request panicked", "endpoint", e.path, "method", method, "panic", fmt.Sprintf("%T", p), "stack", string(debug.Stack()))
+				res, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error"}
+			}
+		}()
+		return next(ctx, method, req)
+	}
+}
+
+// bound returns ctx, ended also by the end of the endpoint.
+func (e *endpoint) bound(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(e.life, cancel)
+	return ctx, func() { stop(); cancel() }
+}
+
+// changed tells clients that listen that the tools look different. The SDK does so
+// when a tool is added; this one is in no list and cannot be called.
+func (e *endpoint) changed() {
+	e.mcp.AddTool(&mcp.Tool{Name: "changed", InputSchema: json.RawMessage(`{"type":"object"}`)}, nil)
+}
+
+// stream serves a GET: clients of the older revisions open it to hear of changes.
+// The SDK offers that only with sessions, but needs none for it.
+func (e *endpoint) stream(w http.ResponseWriter, r *http.Request) {
+	version := r.Header.Get("Mcp-Protocol-Version")
+	if version == "" {
+		version = "2025-03-26" // so the specification says
+	}
+	if version >= modern {
+		notAllowed(w, "POST")
+		return
+	}
+	if !slices.Contains(mcp.SupportedProtocolVersions(), version) {
+		refuse(w, refusal{status: http.StatusBadRequest, code: jsonrpc.CodeInvalidRequest, message: "unsupported protocol version"})
+		return
+	}
+	ctx, cancel := e.bound(r.Context())
+	defer cancel()
+	transport := &mcp.StreamableServerTransport{Stateless: true}
+	session, err := e.mcp.Connect(ctx, transport, &mcp.ServerSessionOptions{State: &mcp.ServerSessionState{
+		InitializeParams:  &mcp.InitializeParams{ProtocolVersion: version},
+		InitializedParams: &mcp.InitializedParams{},
+	}})
+	if err != nil {
+		refuse(w, refusal{status: http.StatusInternalServerError, code: jsonrpc.CodeInternalError, message: "internal error"})
+		return
+	}
+	defer session.Close()
+	e.watch.streams.Inc()
+	defer e.watch.streams.Dec()
+	transport.ServeHTTP(w, r.WithContext(ctx))
+}

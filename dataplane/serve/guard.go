@@ -1,0 +1,119 @@
+package serve
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// guard decides which requests a listener takes, by their Host and Origin. It
+// exists because a browser is inside the network that a node trusts: a page can
+// make it send requests to any address (Origin) and, by rebinding its own name,
+// even to one that the browser takes for the page's (Host).
+type guard struct {
+	hosts   []string // lower case, without port
+	origins []string // lower case, scheme://host[:port]
+}
+
+func newGuard(hosts, origins []string, public *url.URL) guard {
+	var g guard
+	for _, h := range hosts {
+		g.hosts = append(g.hosts, hostname(h))
+	}
+	for _, o := range origins {
+		g.origins = append(g.origins, strings.ToLower(o))
+	}
+	if public != nil {
+		g.hosts = append(g.hosts, hostname(public.Host))
+		g.origins = append(g.origins, strings.ToLower(public.Scheme+"://"+public.Host))
+	}
+	return g
+}
+
+// check returns why r must not be answered, or "". The reason is for the
+// operator too, who sees it in the client: it names the flag that admits r.
+func (g guard) check(r *http.Request) string {
+	if host := hostname(r.Host); !g.admits(host, localAddr(r)) {
+		return fmt.Sprintf("host %q is not served here: start the node with --allowed-host %s if it is its name", host, host)
+	}
+	origin, ok := origin(r)
+	if ok && !g.allowsOrigin(origin) && !sameHost(origin, r.Host) {
+		return fmt.Sprintf("origin %q may not call this server: start the node with --allowed-origin %s if it may", origin, origin)
+	}
+	return ""
+}
+
+// admits reports whether a request for host that came in at the address local
+// can be meant for this node. The address of the connection itself is admitted:
+// no name was resolved to reach it, so none was rebound.
+func (g guard) admits(host string, local netip.Addr) bool {
+	if slices.Contains(g.hosts, host) {
+		return host != ""
+	}
+	addr, err := netip.ParseAddr(host)
+	if err == nil && addr.Unmap() == local {
+		return true
+	}
+	return local.IsLoopback() && (host == "localhost" || err == nil && addr.Unmap().IsLoopback())
+}
+
+func (g guard) allowsOrigin(origin string) bool {
+	return slices.Contains(g.origins, strings.ToLower(origin))
+}
+
+// cors lets the pages of an allowed origin read the answer. It reports whether r
+// was a browser's preflight request and is answered by that.
+func (g guard) cors(w http.ResponseWriter, r *http.Request) bool {
+	origin, ok := origin(r)
+	if !ok || !g.allowsOrigin(origin) {
+		return false
+	}
+	h := w.Header()
+	h.Set("Access-Control-Allow-Origin", origin)
+	h.Add("Vary", "Origin")
+	if r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" {
+		return false
+	}
+	h.Set("Access-Control-Allow-Methods", "GET, POST")
+	h.Set("Access-Control-Allow-Headers", "Accept, Authorization, Content-Type, Mcp-Method, Mcp-Name, Mcp-Protocol-Version, Traceparent, Tracestate")
+	h.Set("Access-Control-Max-Age", "3600")
+	w.WriteHeader(http.StatusNoContent)
+	return true
+}
+
+func origin(r *http.Request) (value string, present bool) {
+	values := r.Header.Values("Origin")
+	return strings.Join(values, " "), len(values) > 0
+}
+
+// sameHost reports whether origin is a page that host itself served, whatever
+// the scheme: TLS may end before the node.
+func sameHost(origin, host string) bool {
+	u, err := url.Parse(origin)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && strings.EqualFold(u.Host, host)
+}
+
+// hostname returns the host of an authority in lower case, without port, brackets
+// and the dot that ends an absolute name.
+func hostname(authority string) string {
+	host := authority
+	if h, _, err := net.SplitHostPort(authority); err == nil {
+		host = h
+	}
+	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+	return strings.ToLower(strings.TrimSuffix(host, "."))
+}
+
+// localAddr returns the address at which the connection of r came in; the zero
+// Addr when there is none.
+func localAddr(r *http.Request) netip.Addr {
+	addr, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	if !ok {
+		return netip.Addr{}
+	}
+	return addr.AddrPort().Addr().Unmap().WithZone("")
+}

@@ -1,0 +1,191 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/bindery-dev/bindery/dataplane/serve/librarytest"
+)
+
+// listening returns how many clients wait to hear of changes.
+func listening(t *testing.T, s *Server) int {
+	t.Helper()
+	r := prometheus.NewRegistry()
+	r.MustRegister(s.metrics.streams)
+	families, err := r.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return int(families[0].GetMetric()[0].GetGauge().GetValue())
+}
+
+// until waits for a condition that nothing signals.
+func until(t *testing.T, condition func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); !condition(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("waited in vain")
+		}
+	}
+}
+
+// TestObservedCalls reads log and metrics after calls of several kinds.
+func TestObservedCalls(t *testing.T) {
+	log, registry := &lines{}, prometheus.NewRegistry()
+	book := librarytest.Binding(upstream(t, librarytest.Upstream()))
+	_, url := serving(t, Config{Log: slog.New(slog.NewJSONHandler(log, nil)), Metrics: registry}, book)
+	for _, params := range []string{
+		`{"name":"get_book","arguments":{"id":"1"}}`,
+		`{"name":"get_book","arguments":{"id":"missing"}}`,
+		`{"name":"get_book","arguments":{}}`,
+		`{"name":"burn_book"}`,
+	} {
+		post(t, url+"/library", eras[1], "tools/call", params)
+	}
+	var got []string
+	for _, line := range log.all() {
+		var entry struct {
+			Msg, Request, Endpoint, Binding, Tool, Class string
+			Status                                       int
+			Took, Revision                               *uint64
+		}
+		if err := json.Unmarshal([]byte(line), &entry); err != nil {
+			t.Fatal(err)
+		}
+		if entry.Msg != "call" || entry.Request == "" || entry.Took == nil || *entry.Revision != 1 {
+			t.Errorf("line is %s", line)
+		}
+		got = append(got, fmt.Sprintf("%s %s %s %s %d", entry.Endpoint, entry.Binding, entry.Tool, entry.Class, entry.Status))
+	}
+	want := []string{
+		"/library library get_book ok 200",
+		"/library library get_book upstream_error 404",
+		"/library library get_book invalid_params 0",
+		"/library   invalid_params 0",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("log is %q, want %q", got, want)
+	}
+	metrics := scrape(t, registry)
+	for _, want := range []string{
+		`bindery_node_calls_total{class="ok",endpoint="/library",tool="get_book"} 1`,
+		`bindery_node_calls_total{class="upstream_error",endpoint="/library",tool="get_book"} 1`,
+		`bindery_node_calls_total{class="invalid_params",endpoint="/library",tool=""} 1`,
+		`bindery_node_call_duration_seconds_count{endpoint="/library",tool="get_book"} 3`,
+		`bindery_node_calls_in_flight 0`,
+		`bindery_node_listen_streams 0`,
+	} {
+		if !strings.Contains(metrics, want+"\n") {
+			t.Errorf("metrics are without %s:\n%s", want, metrics)
+		}
+	}
+}
+
+// TestNothingLeaks plants a marker wherever a caller or an upstream can put one
+// and looks for it wherever an operator looks, and in the errors that the node
+// itself words.
+func TestNothingLeaks(t *testing.T) {
+	const marker = "M4RK3R"
+	log, registry := &lines{}, prometheus.NewRegistry()
+	reply := make(chan int, 1)
+	book := librarytest.Binding(upstream(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Marker", marker)
+		w.WriteHeader(<-reply)
+		_, _ = io.WriteString(w, `<p>`+marker+`</p>`)
+	})))
+	_, url := serving(t, Config{Log: slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})), Metrics: registry}, book)
+	tests := []struct {
+		params string
+		status int // that the upstream answers with; 0 when it must not be called
+	}{
+		{`{"name":"get_book","arguments":{"id":"` + marker + `"}}`, 500},
+		{`{"name":"get_book","arguments":{"id":"` + marker + `"}}`, 404},
+		{`{"name":"get_book","arguments":{"id":"` + marker + `"}}`, 200}, // the body is no JSON
+		{`{"name":"get_book","arguments":{"id":{"` + marker + `":1}}}`, 0},
+		{`{"name":"get_book","arguments":{"id":"1","` + marker + `":1}}`, 500},
+		{`{"name":"get_book","arguments":{"id":"1","id":"` + marker + `"}}`, 0},
+		{`{"name":"add_book","arguments":{"payload":{"title":["` + marker + `"]}}}`, 0},
+		{`{"name":"add_book","arguments":{"payload":"` + marker + `"}}`, 0},
+		{`{"name":"add_book","arguments":{"meta":{"request_id":"` + marker + `"},"payload":{"title":"` + marker + `"}}}`, 503},
+		{`{"name":"add_book","arguments":{"meta":{"request_id":"` + marker + `\n"},"payload":{"title":"x"}}}`, 0},
+		{`{"name":"add_book","arguments":{"meta":{"request_id":["` + marker + `"]},"payload":{"title":"x"}}}`, 0},
+		{`{"name":"add_book","arguments":"` + marker + `"}`, 0},
+		{`{"name":["` + marker + `"]}`, 0},
+		{`{"_meta":"` + marker + `","name":"get_book"}`, 0},
+	}
+	for _, tt := range tests {
+		for _, era := range eras {
+			if tt.status != 0 {
+				reply <- tt.status
+			}
+			_, body := post(t, url+"/library", era, "tools/call", tt.params)
+			if strings.Contains(body, marker) || !strings.Contains(body, `"error"`) {
+				t.Errorf("%s is answered with %s", tt.params, body)
+			}
+		}
+	}
+	// An unknown tool is named to the caller, and to nobody else.
+	post(t, url+"/library", eras[1], "tools/call", `{"name":"`+marker+`"}`)
+	if all := strings.Join(log.all(), ""); strings.Contains(all, marker) || strings.Contains(all, "open sesame") {
+		t.Errorf("log holds what it should not:\n%s", all)
+	}
+	if metrics := scrape(t, registry); strings.Contains(metrics, marker) {
+		t.Errorf("metrics hold what they should not:\n%s", metrics)
+	}
+}
+
+// TestSurvive has a handler that panics with something nobody should read.
+func TestSurvive(t *testing.T) {
+	log := &lines{}
+	s := New(Config{Log: slog.New(slog.NewJSONHandler(log, nil))})
+	panics := s.newEndpoint("/library").survive(func(context.Context, string, mcp.Request) (mcp.Result, error) {
+		panic("M4RK3R")
+	})
+	res, err := panics(t.Context(), "tools/list", nil)
+	if res != nil || err == nil || strings.Contains(err.Error(), "M4RK3R") {
+		t.Errorf("answer is %v, %v", res, err)
+	}
+	if all := strings.Join(log.all(), ""); strings.Contains(all, "M4RK3R") || !strings.Contains(all, "TestSurvive") {
+		t.Errorf("log is %s", all)
+	}
+}
+
+func scrape(t *testing.T, registry *prometheus.Registry) string {
+	t.Helper()
+	w := httptest.NewRecorder()
+	promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	return w.Body.String()
+}
+
+// lines is a log that may be written and read concurrently.
+type lines struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+func (l *lines) all() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Collect(strings.Lines(l.buf.String()))
+}

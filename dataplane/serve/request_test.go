@@ -1,0 +1,88 @@
+package serve
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/bindery-dev/bindery/dataplane/serve/librarytest"
+)
+
+// TestRefusals is what requests get that never become calls. Every answer is a
+// JSON-RPC error, and none repeats what a client sent in a body.
+func TestRefusals(t *testing.T) {
+	_, url := serving(t, Config{MaxBody: 1000}, librarytest.Binding("127.0.0.1:9"))
+	_, empty := serving(t, Config{})
+	tests := []struct {
+		name         string
+		method, url  string
+		header, body string
+		status       int
+		want         string
+	}{
+		{name: "no such endpoint", url: url + "/libraries", body: `{}`, status: 404, want: `"id":null`},
+		{name: "a page of the endpoint", url: url + "/library/", body: `{}`, status: 404, want: `no MCP endpoint at \"/library/\"`},
+		{name: "no table yet", url: empty + "/library", body: `{}`, status: 503, want: `nothing to serve yet`},
+		{name: "method", method: http.MethodDelete, url: url + "/library", status: 405, want: `takes GET, POST`},
+		{name: "GET of a modern client", method: http.MethodGet, header: eras[0], url: url + "/library", status: 405, want: `takes POST`},
+		{name: "GET of an unknown client", method: http.MethodGet, header: "2020-01-01", url: url + "/library", status: 400, want: `unsupported protocol version`},
+		{name: "too large", url: url + "/library", body: `{"secret-marker":"` + strings.Repeat("x", 1000) + `"}`, status: 413, want: `larger than 1000 bytes`},
+		{name: "no JSON", url: url + "/library", body: `{"secret-marker":`, status: 400, want: `"code":-32700`},
+		{name: "two values", url: url + "/library", body: `{}{"secret-marker":1}`, status: 400, want: `"code":-32700`},
+		{name: "nothing", url: url + "/library", body: ``, status: 400, want: `"code":-32700`},
+		{name: "no message", url: url + "/library", body: `"secret-marker"`, status: 400, want: `"code":-32600`},
+		{name: "no message in a batch", url: url + "/library", body: `[["secret-marker"]]`, status: 400, want: `"code":-32600`},
+		{
+			name: "a call without a good name", url: url + "/library", status: 400, want: `"id":"a"`,
+			body: `{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":7,"arguments":{"id":"secret-marker"}}}`,
+		},
+		{
+			name: "a call without a good name in a batch", url: url + "/library", status: 400, want: `"code":-32602`,
+			body: `[{"jsonrpc":"2.0","id":1,"method":"tools/call","params":["secret-marker"]}]`,
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if tt.method == "" {
+				tt.method = http.MethodPost
+			}
+			r, err := http.NewRequest(tt.method, tt.url, strings.NewReader(tt.body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set("Mcp-Protocol-Version", tt.header)
+			status, body := send(t, r)
+			if status != tt.status || !strings.Contains(body, `"jsonrpc":"2.0"`) || !strings.Contains(body, tt.want) || strings.Contains(body, "secret-marker") {
+				t.Errorf("%d %s; want %d with %s", status, body, tt.status, tt.want)
+			}
+		})
+	}
+}
+
+// TestForbidden checks that the guard stands in front of everything else.
+func TestForbidden(t *testing.T) {
+	_, url := serving(t, Config{}, librarytest.Binding("127.0.0.1:9"))
+	r, err := http.NewRequest(http.MethodPost, url+"/library", strings.NewReader(`{}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Host = "rebound.example"
+	if status, body := send(t, r); status != http.StatusForbidden || !strings.Contains(body, "--allowed-host rebound.example") {
+		t.Errorf("%d %s", status, body)
+	}
+}
+
+// TestBrokenBody has a client that goes away in the middle of its request.
+func TestBrokenBody(t *testing.T) {
+	r := httptest.NewRequest(http.MethodPost, "/library", io.MultiReader(strings.NewReader(`{"a`), brokenReader{}))
+	_, refused := readBody(httptest.NewRecorder(), r, 1000)
+	if refused == nil || refused.status != http.StatusBadRequest {
+		t.Errorf("refused is %+v", refused)
+	}
+}
+
+type brokenReader struct{}
+
+func (brokenReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }

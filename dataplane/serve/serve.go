@@ -1,0 +1,192 @@
+// Package serve answers MCP over Streamable HTTP: requests of clients and tables
+// come in, results and notices of change go out.
+//
+// A [Server] is the handler of one listener. It serves one table at a time and is
+// given another by [Server.Swap]; a request is answered by the table that was
+// current when it began. What a tool does is for dataplane/call; the protocol
+// around it is the SDK's. In between sits one [mcp.Server] for every endpoint
+// path, which knows no tools: a middleware answers for the table.
+//
+// All revisions of the protocol are served on the one listener and no session is
+// kept, so any node can answer any request.
+package serve
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"sync"
+	"sync/atomic"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/bindery-dev/bindery/dataplane/table"
+)
+
+// DefaultMaxBody is how long a request body may be, in bytes, unless
+// [Config.MaxBody] says otherwise.
+const DefaultMaxBody = 4 << 20
+
+// Config says how a [Server] serves. The zero value works.
+type Config struct {
+	// Version is told to clients as the server's.
+	Version string
+	// PublicURL is where clients reach the server; nil when that is not known. Its
+	// host and its origin are allowed.
+	PublicURL *url.URL
+	// AllowedHosts are the names, without port, that the Host of a request may have
+	// besides the address that the connection came in at.
+	AllowedHosts []string
+	// AllowedOrigins are the origins, as scheme://host[:port], whose pages may call
+	// the server from a browser.
+	AllowedOrigins []string
+	// MaxBody bounds request bodies, in bytes; 0 means [DefaultMaxBody].
+	MaxBody int64
+	// Metrics is where the server registers its metrics; nil drops them.
+	Metrics prometheus.Registerer
+	// Log gets one line for every call, without arguments, bodies and headers; nil
+	// drops them.
+	Log *slog.Logger
+}
+
+// A Server is the handler of an MCP listener. Its methods may be called
+// concurrently.
+type Server struct {
+	version string
+	maxBody int64
+	guard   guard
+	metrics *metrics
+	log     *slog.Logger
+
+	live atomic.Pointer[live] // nil before the first table
+
+	swapping sync.Mutex // held by who replaces live
+	// streams is the life of every stream on which clients wait for changes.
+	streams    context.Context
+	endStreams context.CancelFunc
+}
+
+// live is what a request sees: a table and who speaks MCP for each of its
+// endpoints.
+type live struct {
+	table     *table.Table
+	endpoints map[string]*endpoint // by path
+}
+
+// New returns a server without a table: it answers every request with 503 until
+// the first [Server.Swap].
+func New(cfg Config) *Server {
+	s := &Server{
+		version: cfg.Version,
+		maxBody: cfg.MaxBody,
+		guard:   newGuard(cfg.AllowedHosts, cfg.AllowedOrigins, cfg.PublicURL),
+		metrics: newMetrics(cfg.Metrics),
+		log:     cfg.Log,
+	}
+	if s.maxBody == 0 {
+		s.maxBody = DefaultMaxBody
+	}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	s.streams, s.endStreams = context.WithCancel(context.Background())
+	return s
+}
+
+// Table returns the table that a request would see now; nil before the first.
+func (s *Server) Table() *table.Table {
+	if now := s.live.Load(); now != nil {
+		return now.table
+	}
+	return nil
+}
+
+// Swap makes next, which must not be nil, what new requests see. Calls that have
+// begun finish on the table they began with. Clients that listen are told when
+// the tools of their endpoint look different; streams of an endpoint that is no
+// more are ended.
+func (s *Server) Swap(next *table.Table) {
+	s.swapping.Lock()
+	defer s.swapping.Unlock()
+	prev := s.live.Load()
+	now := &live{table: next, endpoints: map[string]*endpoint{}}
+	for _, path := range next.Endpoints() {
+		if prev != nil && prev.endpoints[path] != nil {
+			now.endpoints[path] = prev.endpoints[path]
+		} else {
+			now.endpoints[path] = s.newEndpoint(path)
+		}
+	}
+	s.live.Store(now)
+	if prev != nil {
+		tell(prev, now)
+		prev.table.Retire(next)
+	}
+}
+
+// tell lets the clients that listen know what became of their endpoint.
+func tell(prev, now *live) {
+	for path, e := range prev.endpoints {
+		switch {
+		case now.endpoints[path] == nil:
+			e.end()
+		case prev.table.Endpoint(path).Surface != now.table.Endpoint(path).Surface:
+			e.changed()
+		}
+	}
+}
+
+// EndStreams ends every stream on which a client waits for changes, and every
+// later one at once. Calls are answered as before. It is for a node that is about
+// to stop: streams would outlive its patience.
+func (s *Server) EndStreams() { s.endStreams() }
+
+// ServeHTTP answers one request of an MCP client. The path selects the endpoint.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if reason := s.guard.check(r); reason != "" {
+		refuse(w, refusal{status: http.StatusForbidden, code: jsonrpc.CodeInvalidRequest, message: reason})
+		return
+	}
+	if s.guard.cors(w, r) {
+		return
+	}
+	now := s.live.Load()
+	if now == nil {
+		w.Header().Set("Retry-After", "1")
+		refuse(w, refusal{status: http.StatusServiceUnavailable, code: jsonrpc.CodeInternalError, message: "this node has nothing to serve yet"})
+		return
+	}
+	e := now.endpoints[r.URL.Path]
+	if e == nil {
+		refuse(w, refusal{status: http.StatusNotFound, code: jsonrpc.CodeInvalidRequest, message: fmt.Sprintf("no MCP endpoint at %q", r.URL.Path)})
+		return
+	}
+	switch r.Method {
+	case http.MethodPost:
+		s.post(e, w, r)
+	case http.MethodGet:
+		e.stream(w, r)
+	default:
+		notAllowed(w, "GET, POST")
+	}
+}
+
+func (s *Server) post(e *endpoint, w http.ResponseWriter, r *http.Request) {
+	body, refused := readBody(w, r, s.maxBody)
+	if refused == nil {
+		refused = checkBody(body)
+	}
+	if refused != nil {
+		refuse(w, *refused)
+		return
+	}
+	e.http.ServeHTTP(w, r)
+}
+
+func notAllowed(w http.ResponseWriter, allow string) {
+	w.Header().Set("Allow", allow)
+	refuse(w, refusal{status: http.StatusMethodNotAllowed, code: jsonrpc.CodeInvalidRequest, message: "this endpoint takes " + allow})
+}
