@@ -1,0 +1,107 @@
+// Package admin serves operators: sources come in, are compiled by what the caller
+// injects, become revisions in the store and are offered to nodes; what nodes answer
+// goes out, with the author's position.
+//
+// A group changes one revision at a time. Waiting for nodes does not hold the next
+// revision back.
+package admin
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/bindery-dev/bindery/controlplane/discovery"
+	"github.com/bindery-dev/bindery/controlplane/store"
+	adminv1 "github.com/bindery-dev/bindery/proto/bindery/admin/v1"
+	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
+	sourcev1 "github.com/bindery-dev/bindery/proto/bindery/source/v1"
+)
+
+// StepStored is the step at which a revision is durable and offered to nobody.
+const StepStored = "stored"
+
+// Compile makes a bundle of sources. What is wrong with them is in the result; the
+// error is for what is not their fault.
+type Compile func(context.Context, *sourcev1.Sources) (*sourcev1.Compiled, error)
+
+// Config is what a [Server] needs.
+type Config struct {
+	Store   *store.Store
+	Nodes   *discovery.Server
+	Compile Compile
+
+	Build  string            // the version to report
+	Log    *slog.Logger      // nil: none
+	OnStep func(step string) // called concurrently for different groups; nil: nothing
+}
+
+// Server is the admin service.
+type Server struct {
+	adminv1.UnimplementedAdminServiceServer
+
+	cfg     Config
+	started time.Time
+
+	mu      sync.Mutex
+	locks   map[string]chan struct{} // by group: holds one while the group changes
+	sources map[string]*sourceState  // by group
+}
+
+// New returns a server over what the store has. Call [Server.Start] before nodes
+// may connect.
+func New(cfg Config) *Server {
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.OnStep == nil {
+		cfg.OnStep = func(string) {}
+	}
+	return &Server{cfg: cfg, started: time.Now(), locks: map[string]chan struct{}{}, sources: map[string]*sourceState{}}
+}
+
+// Start offers the current revision of every group. It goes on after a group whose
+// revision cannot be read, and returns what went wrong.
+func (s *Server) Start(ctx context.Context) error {
+	groups, err := s.cfg.Store.Groups(ctx)
+	for _, group := range groups {
+		head, groupErr := s.cfg.Store.Head(ctx, group)
+		if groupErr == nil {
+			groupErr = s.offer(ctx, head)
+		}
+		err = errors.Join(err, groupErr)
+	}
+	return err
+}
+
+// offer makes a stored revision what its group should run.
+func (s *Server) offer(ctx context.Context, r *adminv1.Revision) error {
+	digest, err := irv1.ParseDigest(r.GetGeneration().GetDigest())
+	if err != nil {
+		return err
+	}
+	manifest, err := s.cfg.Store.Blob(ctx, digest)
+	if err != nil {
+		return err
+	}
+	return s.cfg.Nodes.Offer(r.GetGroup(), r.GetGeneration(), manifest)
+}
+
+// lock waits until no one else changes the group. The error is that of ctx.
+func (s *Server) lock(ctx context.Context, group string) (unlock func(), err error) {
+	s.mu.Lock()
+	l := s.locks[group]
+	if l == nil {
+		l = make(chan struct{}, 1)
+		s.locks[group] = l
+	}
+	s.mu.Unlock()
+	select {
+	case l <- struct{}{}:
+		return func() { <-l }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}

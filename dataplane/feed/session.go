@@ -1,0 +1,85 @@
+package feed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	discoveryv1 "github.com/bindery-dev/bindery/proto/bindery/discovery/v1"
+	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
+	"google.golang.org/grpc"
+)
+
+type syncClient = grpc.BidiStreamingClient[discoveryv1.SyncRequest, discoveryv1.SyncResponse]
+
+// session serves one stream to one address until it ends.
+func session(ctx context.Context, a *activator, addr string) {
+	log := a.cfg.Log.With("control_plane", addr)
+	err := stream(ctx, a, addr)
+	if ctx.Err() == nil {
+		log.Warn("no control plane: keeping what runs and trying again", "error", err)
+	}
+}
+
+func stream(ctx context.Context, a *activator, addr string) error {
+	conn, err := dial(addr, a.cfg.DialOptions)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	s, err := discoveryv1.NewDiscoveryServiceClient(conn).Sync(ctx)
+	if err != nil {
+		return err
+	}
+	if err := a.attach(s); err != nil {
+		return err
+	}
+	defer a.detach()
+	a.cfg.Log.Info("connected to the control plane", "control_plane", addr)
+	for {
+		g, err := receive(s)
+		if err != nil {
+			return err
+		}
+		if err := a.take(ctx, g); err != nil {
+			return err
+		}
+	}
+}
+
+// A delivery is a generation as it came, with nothing verified.
+type delivery struct {
+	push  *discoveryv1.Push
+	blobs [][]byte
+	at    time.Time // of the last byte
+}
+
+// receive reads one generation.
+func receive(s syncClient) (delivery, error) {
+	m, err := s.Recv()
+	if err != nil {
+		return delivery{}, err
+	}
+	d := delivery{push: m.GetPush()}
+	if d.push == nil {
+		return delivery{}, errors.New("the control plane sent a blob that no push announced")
+	}
+	total := len(d.push.GetManifest())
+	for range d.push.GetBlobs() {
+		m, err := s.Recv()
+		if err != nil {
+			return delivery{}, err
+		}
+		if m.GetBlob() == nil {
+			return delivery{}, fmt.Errorf("the control plane announced %d blobs and sent %d", d.push.GetBlobs(), len(d.blobs))
+		}
+		d.blobs = append(d.blobs, m.GetBlob().GetData())
+		// An empty blob counts too: nothing may grow without a bound.
+		if total += 1 + len(m.GetBlob().GetData()); total > irv1.MaxBundle+len(d.blobs) {
+			return delivery{}, fmt.Errorf("the control plane sent more than %d bytes for one generation", irv1.MaxBundle)
+		}
+	}
+	d.at = time.Now()
+	return d, nil
+}
