@@ -20,10 +20,10 @@ func (p *problems) meta(b *Binding) {
 		p.check(!headers[r.GetHeader()], field+".header", "another rule sets %s too", r.GetHeader())
 		p.check(r.GetHeader() != credentialHeader(b.GetUpstream()), field+".header", "the credential sets %s", r.GetHeader())
 		p.check(r.GetHeader() != "Content-Type", field+".header", "the payload decides about Content-Type")
-		p.check(r.GetMaxLength() >= 1 && r.GetMaxLength() <= maxMetaLength, field+".max_length", "it must be from 1 to %d", maxMetaLength)
-		p.check(r.GetMinLength() <= r.GetMaxLength(), field+".min_length", "it is more than the maximum")
+		p.check(r.GetMaxLength() >= 1 && r.GetMaxLength() <= maxMetaLength, field+".maxLength", "it must be from 1 to %d", maxMetaLength)
+		p.check(r.GetMinLength() <= r.GetMaxLength(), field+".minLength", "it is more than the maximum")
 		for _, v := range r.GetOneOf() {
-			p.check(v != "" && ValidHeaderValue(v), field+".one_of", "%q cannot be the value of a header", v)
+			p.check(v != "" && ValidHeaderValue(v), field+".oneOf", "%q cannot be the value of a header", v)
 		}
 		fields[r.GetField()], headers[r.GetHeader()] = true, true
 	}

@@ -14,8 +14,8 @@ func (p *problems) upstream(u *Upstream) {
 	p.check(validAuthority(u.GetAuthority()), "upstream.url", "%q is not a host with an optional port", u.GetAuthority())
 	base := u.GetBasePath()
 	p.check(base == "" || validPath(base) && !strings.HasSuffix(base, "/"), "upstream.url", "%q cannot begin the path of a URL", base)
-	p.check(u.GetMaxRequestBytes() > 0, "upstream.max_request_bytes", "it must be more than 0")
-	p.check(u.GetMaxResponseBytes() > 0, "upstream.max_response_bytes", "it must be more than 0")
+	p.check(u.GetMaxRequestBytes() > 0, "upstream.maxRequestBytes", "it must be more than 0")
+	p.check(u.GetMaxResponseBytes() > 0, "upstream.maxResponseBytes", "it must be more than 0")
 	names := map[string]bool{}
 	for _, h := range u.GetHeaders() {
 		field := "upstream.headers." + h.GetName()

@@ -1,0 +1,115 @@
+package rawjson_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"testing"
+
+	"github.com/bindery-dev/bindery/dataplane/rawjson"
+)
+
+// FuzzParse holds that what Parse accepts encoding/json accepts too, and that both
+// read the same out of it.
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{
+		`{}`, `[]`, `null`, ` {"a":[1,2.50,-3e+4,true,{"b":null}],"c":"\u00e9\ud83d\ude00"} `,
+		`{"a":1,"\u0061":2}`, `{"\ud800":1}`, "\"\xff\"", `"\ud800\udc00x"`, `{"":{"":{"":0}}}`, `12345678901234567890`, `{"a":1}{"b":2}`,
+		"[1,\n2\r\n]", `{"a":"}","b":"\\"}`, `"\\\""`, "\"\u2028\"", `-0.0E-0`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		v, err := rawjson.Parse(data, 64)
+		if err != nil {
+			return
+		}
+		want, err := oracle(data)
+		if err != nil {
+			t.Fatalf("encoding/json refuses %q: %v", data, err)
+		}
+		if got := v.Decode(); !reflect.DeepEqual(got, want) {
+			t.Errorf("%q decodes to %#v, with encoding/json to %#v", data, got, want)
+		}
+		sameParts(t, v, want)
+		line := v.OneLine()
+		if bytes.ContainsAny(line, "\r\n") {
+			t.Errorf("%q has a newline left", line)
+		}
+		if again, err := oracle(line); err != nil || !reflect.DeepEqual(again, want) {
+			t.Errorf("without newlines %q became %q", data, line)
+		}
+	})
+}
+
+func oracle(data []byte) (any, error) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, err
+	}
+	if !json.Valid(data) { // more than one value
+		return nil, json.Unmarshal(data, new(any))
+	}
+	return v, nil
+}
+
+// sameParts holds the accessors of v to want, and every part to being a value.
+func sameParts(t *testing.T, v rawjson.Value, want any) {
+	t.Helper()
+	switch want := want.(type) {
+	case map[string]any:
+		n := 0
+		for name, value := range v.Members() {
+			key, _ := name.Text()
+			sameParts(t, value, want[key])
+			if got := v.Member(key); !bytes.Equal(got, value) {
+				t.Errorf("member %q is %q, %q when asked for", key, value, got)
+			}
+			n++
+		}
+		if n != len(want) {
+			t.Errorf("%q has %d members, want %d", v, n, len(want))
+		}
+	case []any:
+		n := 0
+		for e := range v.Elements() {
+			sameParts(t, e, want[n])
+			n++
+		}
+		if n != len(want) {
+			t.Errorf("%q has %d elements, want %d", v, n, len(want))
+		}
+	}
+	if _, err := rawjson.Parse(v, 64); err != nil {
+		t.Errorf("part %q is no value: %v", v, err)
+	}
+}
+
+// FuzzQuote holds that Quote says what it is given, and Parse takes it.
+func FuzzQuote(f *testing.F) {
+	for _, seed := range []string{"", "a\"b\\c\n", "\x00\x1f\u007f\u2028<&>", "\xff", "\U0001F600"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		v, err := rawjson.Parse(rawjson.Quote(s), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := v.Text(); got != string(bytes.ToValidUTF8([]byte(s), []byte("\uFFFD"))) {
+			t.Errorf("Quote(%q) says %q", s, got)
+		}
+	})
+}
+
+func BenchmarkParse(b *testing.B) {
+	data := []byte(`{"id":"cs_1","items":[` + string(bytes.Repeat([]byte(`{"id":"item_1","quantity":2,"name":"A long name of a thing","totals":[{"type":"subtotal","amount":1000}]},`), 16)) + `{}],"status":"ready"}`)
+	b.SetBytes(int64(len(data)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := rawjson.Parse(data, 64); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
