@@ -91,7 +91,7 @@ type Request struct {
 	// Header belongs to the client from now on. It needs no Host and no
 	// Content-Length.
 	Header http.Header
-	// Body is sent as it is; nil sends none.
+	// Body is sent as it is; empty sends none.
 	Body []byte
 	// Timeout is from dialing to the last byte of the response's body.
 	Timeout time.Duration
@@ -139,7 +139,7 @@ func (c *Client) Do(ctx context.Context, r *Request) (*Response, error) {
 
 func (c *Client) request(ctx context.Context, r *Request) (*http.Request, error) {
 	target, err := url.ParseRequestURI(r.Target)
-	if err != nil || target.Scheme != "" || target.Host != "" || strings.HasPrefix(r.Target, "//") {
+	if err != nil || !strings.HasPrefix(r.Target, "/") || strings.HasPrefix(r.Target, "//") {
 		return nil, errors.New("bad request target")
 	}
 	target.Scheme, target.Host = c.origin.Scheme, c.origin.Authority
@@ -153,7 +153,7 @@ func (c *Client) request(ctx context.Context, r *Request) (*http.Request, error)
 		ProtoMinor: 1,
 	}).WithContext(ctx)
 	req.Header.Set("Accept-Encoding", "identity")
-	if r.Body == nil {
+	if len(r.Body) == 0 {
 		return req, nil
 	}
 	req.ContentLength = int64(len(r.Body))

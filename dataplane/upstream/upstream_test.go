@@ -1,0 +1,374 @@
+package upstream_test
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/bindery-dev/bindery/dataplane/upstream"
+)
+
+func clientOf(t *testing.T, base string, transport http.RoundTripper) *upstream.Client {
+	t.Helper()
+	u, err := url.Parse(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := upstream.New(upstream.Origin{Scheme: u.Scheme, Authority: u.Host}, transport)
+	t.Cleanup(c.Close)
+	return c
+}
+
+func request() *upstream.Request {
+	return &upstream.Request{Method: "GET", Target: "/", Header: http.Header{}, Timeout: 10 * time.Second, MaxBody: 1 << 20}
+}
+
+func TestRequestArrivesAsItIs(t *testing.T) {
+	var got *http.Request
+	var body []byte
+	srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		got = r
+		body, _ = io.ReadAll(r.Body)
+	}))
+	defer srv.Close()
+	tests := []struct {
+		name   string
+		target string
+		body   []byte
+	}{
+		{name: "plain", target: "/a/b"},
+		{name: "escaped", target: "/a%2Fb/%2E%2E/%25?q=%26&r=a+b"},
+		{name: "characters that need no escape", target: "/!$&'()*+,;=:@-._~"},
+		{name: "body", target: "/", body: []byte(" {\"n\" : 1.0}\n")},
+		{name: "empty body", target: "/", body: []byte{}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := request()
+			r.Method, r.Target, r.Body = "POST", tt.target, tt.body
+			if _, err := clientOf(t, srv.URL, nil).Do(context.Background(), r); err != nil {
+				t.Fatal(err)
+			}
+			if got.RequestURI != tt.target || string(body) != string(tt.body) || got.ContentLength != int64(len(tt.body)) {
+				t.Errorf("arrived as %s, body %q (%d bytes)", got.RequestURI, body, got.ContentLength)
+			}
+			if enc := got.Header.Get("Accept-Encoding"); enc != "identity" {
+				t.Errorf("Accept-Encoding is %q", enc)
+			}
+		})
+	}
+}
+
+// A target is all that a caller has influence on, and it cannot name a host.
+func TestTargetCannotNameAHost(t *testing.T) {
+	none := roundTripper(func(r *http.Request) (*http.Response, error) {
+		t.Errorf("sent to %s", r.URL)
+		return nil, errors.New("sent")
+	})
+	for _, target := range []string{"", "a", "//evil.example/", "http://evil.example/", "@evil.example/", "/\r\nX: y", "/%zz", "*"} {
+		r := request()
+		r.Target = target
+		if resp, err := clientOf(t, "http://good.example", none).Do(context.Background(), r); err == nil {
+			t.Errorf("target %q: %v", target, resp)
+		}
+	}
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func TestRedirectIsAResponse(t *testing.T) {
+	var calls atomic.Int32
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		calls.Add(1)
+		http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
+	}))
+	defer srv.Close()
+	resp, err := clientOf(t, srv.URL, nil).Do(context.Background(), request())
+	if err != nil || resp.Status != 307 || calls.Load() != 1 {
+		t.Errorf("got %v, %v after %d requests", resp, err, calls.Load())
+	}
+}
+
+func TestProxyOfTheEnvironmentIsNotUsed(t *testing.T) {
+	if upstream.Transport().Proxy != nil {
+		t.Error("a proxy can be set from outside of the bundle")
+	}
+}
+
+func TestBodyLimit(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		size, _ := strconv.Atoi(r.URL.Query().Get("size"))
+		if r.URL.Query().Has("chunked") {
+			w.(http.Flusher).Flush()
+		}
+		_, _ = w.Write([]byte(strings.Repeat("x", size)))
+	}))
+	defer srv.Close()
+	for _, tt := range []struct {
+		target string
+		want   error
+	}{
+		{"/?size=0", nil}, {"/?size=100", nil}, {"/?size=101", upstream.ErrTooLarge},
+		{"/?chunked&size=100", nil}, {"/?chunked&size=101", upstream.ErrTooLarge},
+	} {
+		r := request()
+		r.Target, r.MaxBody = tt.target, 100
+		resp, err := clientOf(t, srv.URL, nil).Do(context.Background(), r)
+		if !errors.Is(err, tt.want) {
+			t.Errorf("%s: %v, want %v", tt.target, err, tt.want)
+		}
+		if resp == nil || resp.Status != 200 {
+			t.Errorf("%s: response is %v", tt.target, resp)
+		}
+	}
+}
+
+// A compressed body that nobody asked for is not unpacked, so that the limit means
+// what it says.
+func TestNoDecompression(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Encoding", "gzip")
+		z := gzip.NewWriter(w)
+		_, _ = z.Write([]byte(strings.Repeat(" ", 1<<20)))
+		z.Close()
+	}))
+	defer srv.Close()
+	r := request()
+	r.MaxBody = 8 << 10
+	resp, err := clientOf(t, srv.URL, nil).Do(context.Background(), r)
+	if err != nil || len(resp.Body) == 0 || resp.Body[0] != 0x1f {
+		t.Errorf("got %v, %v", resp, err)
+	}
+}
+
+// serve answers every connection with what answer writes.
+func serve(t *testing.T, answer func(net.Conn)) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			wg.Go(func() {
+				defer conn.Close()
+				if _, err := http.ReadRequest(bufio.NewReader(conn)); err == nil {
+					answer(conn)
+				}
+			})
+		}
+	})
+	t.Cleanup(func() { l.Close(); wg.Wait() })
+	return "http://" + l.Addr().String()
+}
+
+func TestBrokenResponses(t *testing.T) {
+	const marker = "s3cr3t-marker"
+	tests := []struct {
+		name   string
+		answer string
+		status int // 0: no response
+	}{
+		{name: "nothing"},
+		{name: "half a status line", answer: "HTTP/1.1 2"},
+		{name: "no HTTP", answer: marker + "\r\n\r\n"},
+		{name: "half a header", answer: "HTTP/1.1 200 OK\r\nX: " + marker},
+		{name: "bad header", answer: "HTTP/1.1 200 OK\r\n" + marker + "\r\n\r\n"},
+		{name: "header too large", answer: "HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 128<<10) + "\r\n\r\n"},
+		{name: "truncated body", answer: "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"a\":", status: 200},
+		{name: "truncated chunk", answer: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n10\r\n" + marker, status: 200},
+		{name: "bad chunk", answer: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + marker + "\r\n", status: 200},
+		{name: "no last chunk", answer: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n", status: 200},
+		{name: "only 1xx", answer: "HTTP/1.1 103 Early Hints\r\n\r\n"},
+		{name: "1xx without end", answer: strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 20)},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			base := serve(t, func(c net.Conn) { _, _ = io.WriteString(c, tt.answer) })
+			resp, err := clientOf(t, base, nil).Do(context.Background(), request())
+			if !errors.Is(err, upstream.ErrUnreachable) {
+				t.Fatalf("got %v, %v; want unreachable", resp, err)
+			}
+			if (resp != nil) != (tt.status != 0) || resp != nil && resp.Status != tt.status {
+				t.Errorf("response is %v, want status %d", resp, tt.status)
+			}
+			if strings.Contains(err.Error(), marker) {
+				t.Errorf("the error quotes the upstream: %v", err)
+			}
+		})
+	}
+}
+
+func TestInformationalResponses(t *testing.T) {
+	base := serve(t, func(c net.Conn) {
+		_, _ = io.WriteString(c, "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+	})
+	resp, err := clientOf(t, base, nil).Do(context.Background(), request())
+	if err != nil || resp.Status != 200 || string(resp.Body) != "{}" {
+		t.Errorf("got %v, %v", resp, err)
+	}
+	base = serve(t, func(c net.Conn) {
+		_, _ = io.WriteString(c, "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\nhello")
+	})
+	resp, err = clientOf(t, base, nil).Do(context.Background(), request())
+	if err != nil || resp.Status != 101 || resp.Body != nil {
+		t.Errorf("got %v, %v", resp, err)
+	}
+}
+
+func TestReset(t *testing.T) {
+	base := serve(t, func(c net.Conn) {
+		_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{")
+		_ = c.(*net.TCPConn).SetLinger(0)
+	})
+	resp, err := clientOf(t, base, nil).Do(context.Background(), request())
+	if !errors.Is(err, upstream.ErrUnreachable) {
+		t.Errorf("got %v, %v; want unreachable", resp, err)
+	}
+}
+
+func TestNoConnection(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	authority := l.Addr().String()
+	l.Close()
+	_, err = clientOf(t, "http://"+authority, nil).Do(context.Background(), request())
+	if want := "upstream " + authority + ": unreachable: connection refused"; !errors.Is(err, upstream.ErrUnreachable) || err.Error() != want {
+		t.Errorf("error is %v, want %s", err, want)
+	}
+}
+
+func TestTLS(t *testing.T) {
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Proto) }))
+	srv.EnableHTTP2 = true
+	srv.Config.ErrorLog = log.New(io.Discard, "", 0)
+	srv.StartTLS()
+	defer srv.Close()
+	_, err := clientOf(t, srv.URL, nil).Do(context.Background(), request())
+	if err == nil || !strings.Contains(err.Error(), "its certificate is signed by an unknown authority") {
+		t.Errorf("error is %v", err)
+	}
+	_, err = clientOf(t, strings.Replace(srv.URL, "https", "http", 1), nil).Do(context.Background(), request())
+	if err != nil {
+		t.Errorf("plain HTTP to a TLS port is an answer of it: %v", err)
+	}
+	trusting := upstream.Transport()
+	trusting.TLSClientConfig = srv.Client().Transport.(*http.Transport).TLSClientConfig.Clone()
+	resp, err := clientOf(t, srv.URL, trusting).Do(context.Background(), request())
+	if err != nil || string(resp.Body) != "HTTP/2.0" {
+		t.Errorf("got %v, %v; want HTTP/2.0", resp, err)
+	}
+	plain := httptest.NewServer(nil)
+	defer plain.Close()
+	_, err = clientOf(t, strings.Replace(plain.URL, "http", "https", 1), nil).Do(context.Background(), request())
+	if err == nil || !strings.Contains(err.Error(), "it does not speak TLS") {
+		t.Errorf("error is %v", err)
+	}
+}
+
+func TestTimeout(t *testing.T) {
+	for _, tt := range []struct{ name, before string }{
+		{"before the header", ""},
+		{"within the body", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n{"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			done := make(chan struct{})
+			base := serve(t, func(c net.Conn) { _, _ = io.WriteString(c, tt.before); <-done })
+			defer close(done)
+			r := request()
+			r.Timeout = 30 * time.Millisecond
+			if resp, err := clientOf(t, base, nil).Do(context.Background(), r); !errors.Is(err, upstream.ErrTimeout) {
+				t.Errorf("got %v, %v; want a timeout", resp, err)
+			}
+		})
+	}
+}
+
+func TestCancel(t *testing.T) {
+	reached, done := make(chan struct{}), make(chan struct{})
+	base := serve(t, func(net.Conn) { close(reached); <-done })
+	defer close(done)
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() { <-reached; cancel() }()
+	if resp, err := clientOf(t, base, nil).Do(ctx, request()); !errors.Is(err, upstream.ErrCanceled) {
+		t.Errorf("got %v, %v; want canceled", resp, err)
+	}
+	if resp, err := clientOf(t, base, nil).Do(ctx, request()); !errors.Is(err, upstream.ErrCanceled) {
+		t.Errorf("canceled before: got %v, %v", resp, err)
+	}
+}
+
+// Connections are kept: 200 requests, 20 at a time, need about 20 of them.
+func TestConnectionsAreKept(t *testing.T) {
+	var opened atomic.Int32
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") }))
+	srv.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+		if s == http.StateNew {
+			opened.Add(1)
+		}
+	}
+	srv.Start()
+	defer srv.Close()
+	client := clientOf(t, srv.URL, nil)
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() {
+			for range 10 {
+				if _, err := client.Do(context.Background(), request()); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if n := opened.Load(); n > 40 {
+		t.Errorf("%d connections for 20 concurrent callers", n)
+	}
+}
+
+// A request that may have had an effect is not sent again by the transport.
+func TestNoSilentRetry(t *testing.T) {
+	var calls atomic.Int32
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if calls.Add(1) == 1 {
+			_, _ = io.WriteString(w, "{}")
+			return
+		}
+		conn, _, _ := http.NewResponseController(w).Hijack()
+		conn.Close()
+	}))
+	defer srv.Close()
+	client := clientOf(t, srv.URL, nil)
+	for i, want := range []error{nil, upstream.ErrUnreachable} {
+		r := request()
+		r.Method, r.Body = "POST", []byte("{}")
+		if _, err := client.Do(context.Background(), r); !errors.Is(err, want) {
+			t.Errorf("request %d: %v, want %v", i, err, want)
+		}
+	}
+	if calls.Load() != 2 {
+		t.Errorf("the upstream was called %d times", calls.Load())
+	}
+}
