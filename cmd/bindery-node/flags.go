@@ -1,0 +1,157 @@
+package main
+
+import (
+	"net"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bindery-dev/bindery/cmd/internal/node"
+	discoveryv1 "github.com/bindery-dev/bindery/proto/bindery/discovery/v1"
+)
+
+// flags are the command line as it was given.
+type flags struct {
+	controlPlane []string
+	group, id    string
+	labels       map[string]string
+	bundle       string
+
+	listen, admin  string
+	secretsDir     string
+	publicURL      string
+	allowedHosts   []string
+	allowedOrigins []string
+	insecure       bool
+
+	drainDelay, drainTimeout time.Duration
+
+	logFormat, logLevel string
+}
+
+const defaultGroup = "default"
+
+func (f *flags) register(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringSliceVar(&f.controlPlane, "control-plane", nil, "take the configuration from the control plane at `ADDR` (host:port, several for replicas)")
+	fs.StringVar(&f.group, "group", defaultGroup, "`NAME` of the group whose configuration to run")
+	fs.StringVar(&f.id, "id", "", "`NAME` of this node (default: host name and port)")
+	fs.StringToStringVar(&f.labels, "label", nil, "`KEY=VALUE` that describes this node to operators")
+	fs.Lookup("label").DefValue = "" // help would show "[]"
+	fs.StringVar(&f.bundle, "bundle", "", "serve the bundle in `FILE`, and whatever replaces it, without a control plane")
+	fs.StringVar(&f.listen, "listen", "127.0.0.1:8080", "serve MCP at `ADDR`")
+	fs.StringVar(&f.admin, "admin", "127.0.0.1:8081", "serve /healthz, /readyz and /metrics at `ADDR`")
+	fs.StringVar(&f.secretsDir, "secrets-dir", "", "look for secrets in the files of `DIR`")
+	fs.StringVar(&f.publicURL, "public-url", "", "`URL` at which clients reach this node; its host and origin are allowed")
+	fs.StringArrayVar(&f.allowedHosts, "allowed-host", nil, "answer requests whose Host is `NAME`")
+	fs.StringArrayVar(&f.allowedOrigins, "allowed-origin", nil, "answer browsers on pages of `ORIGIN` (scheme://host[:port])")
+	fs.DurationVar(&f.drainDelay, "drain-delay", 5*time.Second, "on SIGTERM, go on for `D` while readiness fails")
+	fs.DurationVar(&f.drainTimeout, "drain-timeout", node.DefaultDrainTimeout, "after that, wait up to `D` for calls in flight")
+	fs.BoolVar(&f.insecure, "insecure", false, "allow connections to other machines without TLS")
+	fs.StringVar(&f.logFormat, "log-format", "text", "`FORMAT` of the log on stderr: text or json")
+	fs.StringVar(&f.logLevel, "log-level", "info", "least `LEVEL` to log: debug, info, warn or error")
+}
+
+// config checks what was given and returns all of it but listeners and log. An
+// error is a [usageError].
+func (f *flags) config() (node.Config, error) {
+	for _, check := range []func() error{f.checkSource, f.checkControlPlane, f.checkHosts, f.checkOrigins, f.checkTimes} {
+		if err := check(); err != nil {
+			return node.Config{}, err
+		}
+	}
+	public, err := f.parsePublicURL()
+	if err != nil {
+		return node.Config{}, err
+	}
+	return node.Config{
+		ControlPlane:   f.controlPlane,
+		Group:          f.group,
+		ID:             f.id,
+		Labels:         f.labels,
+		Bundle:         f.bundle,
+		Secrets:        f.secretsDir,
+		PublicURL:      public,
+		AllowedHosts:   f.allowedHosts,
+		AllowedOrigins: f.allowedOrigins,
+		DrainDelay:     f.drainDelay,
+		DrainTimeout:   f.drainTimeout,
+	}, nil
+}
+
+func (f *flags) checkSource() error {
+	switch {
+	case len(f.controlPlane) == 0 && f.bundle == "":
+		return usagef("nothing to serve: give --control-plane ADDR or --bundle FILE")
+	case len(f.controlPlane) > 0 && f.bundle != "":
+		return usagef("--control-plane and --bundle exclude each other: leave out one")
+	case f.bundle != "" && (f.group != defaultGroup || f.id != "" || len(f.labels) > 0):
+		return usagef("--group, --id and --label are for a control plane: leave them out with --bundle")
+	}
+	if err := discoveryv1.CheckName(f.group); err != nil {
+		return usagef("--group %w", err)
+	}
+	if err := discoveryv1.CheckName(f.id); err != nil && f.id != "" {
+		return usagef("--id %w", err)
+	}
+	return nil
+}
+
+func (f *flags) checkControlPlane() error {
+	for _, addr := range f.controlPlane {
+		host, _, err := net.SplitHostPort(addr)
+		if err != nil {
+			return usagef("--control-plane %s is not host:port", addr)
+		}
+		if ip, err := netip.ParseAddr(host); host != "localhost" && (err != nil || !ip.IsLoopback()) && !f.insecure {
+			return usagef("--control-plane %s is another machine and the connection has no TLS: add --insecure where something else encrypts", addr)
+		}
+	}
+	return nil
+}
+
+func (f *flags) checkHosts() error {
+	for _, host := range f.allowedHosts {
+		if _, err := netip.ParseAddr(host); err != nil && (host == "" || strings.ContainsAny(host, ":/*@ ")) {
+			return usagef("--allowed-host %q is not a host name: give it without scheme, port and wildcard", host)
+		}
+	}
+	return nil
+}
+
+func (f *flags) checkOrigins() error {
+	for _, origin := range f.allowedOrigins {
+		u, err := url.Parse(origin)
+		if err != nil || !isHTTP(u) || u.Scheme+"://"+u.Host != origin {
+			return usagef("--allowed-origin %q is not an origin: give scheme://host[:port]", origin)
+		}
+	}
+	return nil
+}
+
+func (f *flags) checkTimes() error {
+	if f.drainDelay < 0 || f.drainTimeout <= 0 {
+		return usagef("--drain-delay cannot be negative, and --drain-timeout has to be more than 0s")
+	}
+	return nil
+}
+
+// parsePublicURL returns nil when no URL was given.
+func (f *flags) parsePublicURL() (*url.URL, error) {
+	if f.publicURL == "" {
+		return nil, nil
+	}
+	u, err := url.Parse(f.publicURL)
+	if err != nil || !isHTTP(u) || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return nil, usagef("--public-url %q is not the URL of a server: give https://host[:port][/path]", f.publicURL)
+	}
+	return u, nil
+}
+
+func isHTTP(u *url.URL) bool {
+	return (u.Scheme == "https" || u.Scheme == "http") && u.Host != ""
+}

@@ -1,0 +1,237 @@
+// Package node is one data-plane process, less its flags: open listeners and the
+// place of a configuration come in, and until it is told to stop, MCP is served on
+// one listener and health and metrics on the other.
+//
+// The configuration comes from a control plane or from a watched bundle file. In
+// both cases a table is built aside and swapped in whole, and what cannot be built
+// changes nothing. Losing the control plane changes nothing either.
+package node
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+
+	"github.com/bindery-dev/bindery/cmd/internal/build"
+	"github.com/bindery-dev/bindery/cmd/internal/watch"
+	"github.com/bindery-dev/bindery/dataplane/feed"
+	"github.com/bindery-dev/bindery/dataplane/secret"
+	"github.com/bindery-dev/bindery/dataplane/serve"
+	"github.com/bindery-dev/bindery/dataplane/table"
+	discoveryv1 "github.com/bindery-dev/bindery/proto/bindery/discovery/v1"
+	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
+)
+
+// DefaultDrainTimeout is how long calls may go on after a node was told to stop,
+// unless [Config.DrainTimeout] says otherwise. With the usual delay before it, it
+// ends within the 30 seconds that orchestrators give a process.
+const DefaultDrainTimeout = 20 * time.Second
+
+// Limits of every connection to a listener.
+const (
+	headerTimeout  = 10 * time.Second
+	idleTimeout    = 2 * time.Minute
+	maxHeaderBytes = 64 << 10
+)
+
+// Config says what a node serves and where. One of ControlPlane and Bundle is set.
+type Config struct {
+	// MCP and Admin are open; Run closes them.
+	MCP, Admin net.Listener
+
+	// ControlPlane are the addresses, host:port, of the control plane's replicas.
+	ControlPlane []string
+	// Group, ID and Labels are what the node calls itself to a control plane.
+	Group, ID string
+	Labels    map[string]string
+
+	// Bundle is the path of a bundle file.
+	Bundle string
+
+	// Secrets is the directory of secrets; "" for none.
+	Secrets string
+	// Env finds environment variables that are secrets; nil means [os.LookupEnv].
+	Env func(string) (string, bool)
+
+	// PublicURL, AllowedHosts and AllowedOrigins are as in [serve.Config].
+	PublicURL      *url.URL
+	AllowedHosts   []string
+	AllowedOrigins []string
+
+	// DrainDelay is how long a node that was told to stop goes on as before, but
+	// for its readiness; 0 for not at all. DrainTimeout is how long calls may go on
+	// after that; 0 means [DefaultDrainTimeout].
+	DrainDelay, DrainTimeout time.Duration
+
+	// Log gets a line for every call and every change; nil drops them.
+	Log *slog.Logger
+	// OnStep is told the steps of activating a generation, as in [feed.Config]; it
+	// may be nil.
+	OnStep func(step string)
+}
+
+// A node is what Run keeps between its parts.
+type node struct {
+	cfg      Config
+	log      *slog.Logger
+	registry *prometheus.Registry
+	metrics  metrics
+	serve    *serve.Server
+	secrets  *secret.Store
+	draining atomic.Bool
+}
+
+// Run serves until ctx is done or one of its parts fails, and returns when calls
+// in flight are answered or their time is up. The error is nil after ctx was done.
+// A configuration that cannot be served is an error only if it is the bundle file
+// that the node starts with: later ones, and those of a control plane, are refused
+// and what was there is served on.
+func Run(ctx context.Context, cfg Config) error {
+	n := newNode(cfg)
+	mcp, admin := n.httpServer(n.serve), n.httpServer(n.admin())
+	following, stop := context.WithCancel(ctx)
+	followed := make(chan error, 1)
+	go func() { followed <- n.follow(following) }()
+	failed := make(chan error, 2)
+	go func() { failed <- mcp.Serve(cfg.MCP) }()
+	go func() { failed <- admin.Serve(cfg.Admin) }()
+	n.log.Info("serving", "mcp", cfg.MCP.Addr().String(), "admin", cfg.Admin.Addr().String(), "build", build.Version())
+
+	var err error
+	select {
+	case <-ctx.Done():
+	case err = <-followed:
+		followed <- nil // it has ended
+	case err = <-failed:
+	}
+	stop()
+	n.drain(ctx.Err() != nil, mcp)
+	admin.Close()
+	return errors.Join(err, <-followed)
+}
+
+func newNode(cfg Config) *node {
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Env == nil {
+		cfg.Env = os.LookupEnv
+	}
+	if cfg.DrainTimeout == 0 {
+		cfg.DrainTimeout = DefaultDrainTimeout
+	}
+	registry := prometheus.NewRegistry()
+	return &node{
+		cfg:      cfg,
+		log:      cfg.Log,
+		registry: registry,
+		metrics:  newMetrics(registry),
+		secrets:  secret.New(cfg.Secrets, cfg.Env),
+		serve: serve.New(serve.Config{
+			Version:        build.Version(),
+			PublicURL:      cfg.PublicURL,
+			AllowedHosts:   cfg.AllowedHosts,
+			AllowedOrigins: cfg.AllowedOrigins,
+			Metrics:        registry,
+			Log:            cfg.Log,
+		}),
+	}
+}
+
+func (n *node) httpServer(h http.Handler) *http.Server {
+	return &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: headerTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeaderBytes,
+		ErrorLog:          slog.NewLogLogger(n.log.Handler(), slog.LevelWarn),
+	}
+}
+
+// drain stops mcp without cutting off a call that ends in time. Waiting for the
+// world to notice makes sense only for a node that was asked to stop.
+func (n *node) drain(asked bool, mcp *http.Server) {
+	n.draining.Store(true)
+	if asked {
+		n.log.Info("draining", "delay", n.cfg.DrainDelay, "timeout", n.cfg.DrainTimeout)
+		time.Sleep(n.cfg.DrainDelay)
+	}
+	n.serve.EndStreams()
+	ctx, cancel := context.WithTimeout(context.Background(), n.cfg.DrainTimeout)
+	defer cancel()
+	if err := mcp.Shutdown(ctx); err != nil {
+		n.log.Warn("calls were cut off: they took longer than the drain timeout", "timeout", n.cfg.DrainTimeout)
+		mcp.Close()
+	}
+}
+
+// follow serves one configuration after the other until ctx is done.
+func (n *node) follow(ctx context.Context) error {
+	var secrets <-chan struct{} // nil never signals
+	if n.cfg.Secrets != "" {
+		secrets = watch.Path(ctx, n.cfg.Secrets, n.log)
+	}
+	if n.cfg.Bundle != "" {
+		return n.followBundle(ctx, secrets)
+	}
+	err := feed.Run(ctx, feed.Config{
+		Addrs: n.cfg.ControlPlane,
+		Hello: &discoveryv1.Hello{
+			Node:     n.cfg.ID,
+			Boot:     rand.Text(),
+			Group:    n.cfg.Group,
+			Labels:   n.cfg.Labels,
+			Build:    build.Version(),
+			IrLevels: []uint32{irv1.Level},
+		},
+		DialOptions: []grpc.DialOption{grpc.WithTransportCredentials(insecure.NewCredentials())},
+		Prepare:     n.prepare,
+		Retry:       secrets,
+		OnStep:      n.step,
+		Log:         n.log,
+	})
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// prepare builds a table of c aside; commit makes it the one that is served. The
+// error is a [*discoveryv1.Refused].
+func (n *node) prepare(_ context.Context, gen *discoveryv1.Generation, c *irv1.Content) (commit func(), err error) {
+	next, err := table.Build(c, gen, n.serve.Table(), table.Deps{Secrets: n.secrets})
+	if err != nil {
+		n.metrics.refused.Inc()
+		return nil, err
+	}
+	return func() {
+		n.serve.Swap(next)
+		n.metrics.reloads.Inc()
+		n.metrics.generation.Set(float64(gen.GetNumber()))
+		n.log.Debug("table swapped", "revision", gen.GetNumber(), "endpoints", next.Endpoints())
+	}, nil
+}
+
+// step notes what is to be seen from outside, and passes step on.
+func (n *node) step(step string) {
+	switch step {
+	case feed.StepConnected:
+		n.metrics.connected.Set(1)
+	case feed.StepDisconnected:
+		n.metrics.connected.Set(0)
+	}
+	if n.cfg.OnStep != nil {
+		n.cfg.OnStep(step)
+	}
+}
