@@ -71,6 +71,9 @@ func Dial(addr string) (*Client, error) {
 	return &Client{addr: addr, conn: conn, admin: adminv1.NewAdminServiceClient(conn)}, nil
 }
 
+// Addr is the address of the control plane.
+func (c *Client) Addr() string { return c.addr }
+
 // Close closes the connection.
 func (c *Client) Close() error { return c.conn.Close() }
 
@@ -258,16 +261,10 @@ func (c *Client) failure(err error) error {
 		return &Refused{s.Message()}
 	case codes.Canceled:
 		return context.Canceled
-	case codes.Unavailable:
-		return &Unreachable{Addr: c.addr, Down: true, Err: errors.New(dialing(s.Message()))}
+	}
+	// gRPC tells by the message only whether a connection came about.
+	if _, cause, ok := strings.Cut(s.Message(), "Error while dialing: "); ok {
+		return &Unreachable{Addr: c.addr, Down: true, Err: errors.New(strings.TrimSuffix(cause, `"`))}
 	}
 	return &Unreachable{Addr: c.addr, Err: errors.New(s.Message())}
-}
-
-// dialing takes gRPC's wrapping off the message of a connection that failed.
-func dialing(message string) string {
-	if _, cause, ok := strings.Cut(message, "Error while dialing: "); ok {
-		return strings.TrimSuffix(cause, `"`)
-	}
-	return message
 }
