@@ -17,10 +17,6 @@ func keyword(k jsonschema.ErrorKind) string {
 		return "false"
 	case *kind.Not:
 		return "not"
-	case *kind.Dependency:
-		return "dependencies"
-	case *kind.ContentSchema:
-		return "contentSchema"
 	}
 	if path := k.KeywordPath(); len(path) > 0 {
 		return path[0]
@@ -45,11 +41,7 @@ func message(k jsonschema.ErrorKind) string {
 	case *kind.AdditionalProperties, *kind.FalseSchema:
 		return "Unknown field"
 	case *kind.PropertyNames:
-		return "Value has a field whose name is not allowed"
-	case *kind.Dependency:
-		return "Missing required field: " + k.Missing[0]
-	case *kind.DependentRequired:
-		return "Missing required field: " + k.Missing[0]
+		return fmt.Sprintf("Field name is not allowed: %.128s", k.Property)
 	case *kind.UniqueItems:
 		return "Items must differ from each other"
 	case *kind.OneOf:

@@ -20,6 +20,9 @@ import (
 // loaded from it.
 const location = "bundle:///schema.json"
 
+// maxDepth is how deep a document can be nested.
+const maxDepth = 512
+
 // A Schema is a compiled JSON Schema. It is immutable and safe for concurrent use.
 type Schema struct {
 	compiled *jsonschema.Schema
@@ -35,15 +38,18 @@ func Compile(doc []byte, fragment string) (s *Schema, err error) {
 			s, err = nil, fmt.Errorf("compiler gave up: %v", p)
 		}
 	}()
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(doc))
+	document, err := rawjson.Parse(doc, maxDepth)
 	if err != nil {
 		return nil, fmt.Errorf("not a JSON document: %w", err)
+	}
+	if !comparable(document) {
+		return nil, ErrNumber
 	}
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
 	c.AssertFormat()
 	c.UseLoader(noLoader{})
-	if err := c.AddResource(location, value); err != nil {
+	if err := c.AddResource(location, document.Decode()); err != nil {
 		return nil, tidy(err)
 	}
 	compiled, err := c.Compile(location + "#" + fragment)

@@ -25,8 +25,9 @@ type Violation struct {
 	// Root says that the value as a whole has the wrong type.
 	Root bool
 
-	depth int // in steps from the root
-	vague int // 0 for a plain failure, 1 for one of several alternatives
+	depth int  // in steps from the root
+	vague int  // 0 for a plain failure, 1 for one of several alternatives
+	tag   bool // the schema allows one constant
 }
 
 // Error returns path and message.
@@ -56,7 +57,7 @@ func compare(a, b *Violation) int {
 // misspelt member is both missing and superfluous.
 func rank(keyword string) int {
 	switch keyword {
-	case "required", "dependentRequired":
+	case "required", "dependentRequired", "dependencies":
 		return 0
 	case "additionalProperties", "unevaluatedProperties", "propertyNames":
 		return 2
@@ -84,15 +85,18 @@ func collect(e *jsonschema.ValidationError, value any) []*Violation {
 			return alternative(e, "oneOf", value)
 		}
 	case *kind.Required:
-		// The value is as the schema author listed them: the first is the first.
-		return []*Violation{missing(e, k, value)}
+		return []*Violation{missing(e, "required", k.Missing, value)}
+	case *kind.DependentRequired:
+		return []*Violation{missing(e, "dependentRequired", k.Missing, value)}
+	case *kind.Dependency:
+		return []*Violation{missing(e, "dependencies", k.Missing, value)}
 	}
 	return []*Violation{leaf(e, value)}
 }
 
 // alternative returns the failures of the alternative that the value seems to be
-// meant as: one that fails at a deeper place than the others or, of those that are
-// equally deep, has the fewest failures. If none stands out, the failure is that
+// meant as: neither of another type nor with another constant than the value has,
+// and with fewer failures than the others. If none stands out, the failure is that
 // no alternative matches.
 func alternative(e *jsonschema.ValidationError, keyword string, value any) []*Violation {
 	here := at(e.InstanceLocation, value)
@@ -101,13 +105,8 @@ func alternative(e *jsonschema.ValidationError, keyword string, value any) []*Vi
 	tie := false
 	for _, cause := range e.Causes {
 		failures := collect(cause, value)
-		if slices.ContainsFunc(failures, func(v *Violation) bool { return v.Path == here.Path && v.Keyword == "type" }) {
-			continue // meant as another type altogether
-		}
-		if slices.ContainsFunc(failures, isTag(here.depth)) {
-			continue // says itself that it is another alternative
-		}
 		switch {
+		case slices.ContainsFunc(failures, here.excludes):
 		case best == nil || len(failures) < len(best):
 			best, tie = failures, false
 		case len(failures) == len(best):
@@ -123,31 +122,44 @@ func alternative(e *jsonschema.ValidationError, keyword string, value any) []*Vi
 	return best
 }
 
-// isTag tells failures of members that alternatives are told apart by: a constant
-// or an enumeration directly in the value at depth.
-func isTag(depth int) func(*Violation) bool {
-	return func(v *Violation) bool {
-		return v.depth <= depth+1 && (v.Keyword == "const" || v.Keyword == "enum")
-	}
+// excludes reports whether the failure f says that the value at v is not meant as
+// the alternative that f is of.
+func (v *Violation) excludes(f *Violation) bool {
+	return f.Keyword == "type" && f.Path == v.Path || f.tag && f.depth <= v.depth+1
 }
 
-func missing(e *jsonschema.ValidationError, k *kind.Required, value any) *Violation {
-	name := k.Missing[0]
-	v := at(append(slices.Clone(e.InstanceLocation), name), value)
-	v.Keyword, v.Message = "required", "Missing required field: "+name
-	v.depth--
+func missing(e *jsonschema.ValidationError, keyword string, names []string, value any) *Violation {
+	v := at(append(slices.Clone(e.InstanceLocation), names[0]), value)
+	v.Keyword, v.Message = keyword, "Missing required field: "+names[0]
+	v.depth = len(e.InstanceLocation)
 	return v
 }
 
 func leaf(e *jsonschema.ValidationError, value any) *Violation {
 	location := e.InstanceLocation
-	if k, ok := e.ErrorKind.(*kind.AdditionalProperties); ok {
+	switch k := e.ErrorKind.(type) {
+	case *kind.AdditionalProperties:
 		location = append(slices.Clone(location), slices.Min(k.Properties))
+	case *kind.PropertyNames:
+		// The library (6.0.3) goes on writing to the location of this one error.
+		location = nil
 	}
 	v := at(location, value)
 	v.Keyword, v.Message = keyword(e.ErrorKind), message(e.ErrorKind)
 	v.Root = len(location) == 0 && v.Keyword == "type"
+	v.tag = isTag(e.ErrorKind)
 	return v
+}
+
+// isTag reports whether k is a failure to be the one value that the schema allows.
+func isTag(k jsonschema.ErrorKind) bool {
+	switch k := k.(type) {
+	case *kind.Const:
+		return true
+	case *kind.Enum:
+		return len(k.Want) == 1
+	}
+	return false
 }
 
 // at returns a violation at the place in value that tokens lead to. Where a name is
