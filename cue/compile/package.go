@@ -1,0 +1,41 @@
+package compile
+
+import (
+	"cuelang.org/go/cue"
+
+	"github.com/bindery-dev/bindery/cue/diag"
+	sourcev1 "github.com/bindery-dev/bindery/proto/bindery/source/v1"
+)
+
+// compile evaluates the package and reads the bindings that belong to it.
+//
+// The evaluator has bugs that panic. One that does is a diagnostic for its package
+// and leaves the others alone.
+func (u *unit) compile() (res result) {
+	defer func() {
+		if p := recover(); p != nil {
+			res.problems.Errorf(diag.Problem{Pos: u.place(), Code: "evaluator", Hint: "this is a bug: please report it with the file"},
+				"the compiler failed on package %s: %v", u.name, p)
+		}
+	}()
+	author := draw(u.files)
+	x := examiner{report{&res.problems}, author, u.module.shape, u}
+	v := u.build()
+	x.outside(v)
+	all := value{
+		cue:    v.LookupPath(cue.MakePath(cue.Str("bindings"))),
+		path:   []string{"bindings"},
+		author: author.Down("bindings"),
+	}.fields()
+	for _, name := range sorted(all) {
+		if u.inherited[name] == nil && x.binding(name, all[name]) {
+			res.bindings = append(res.bindings, u.read(name, all[name], x.report))
+		}
+	}
+	return res
+}
+
+// place returns the beginning of the package's first own file.
+func (u *unit) place() *sourcev1.Position {
+	return &sourcev1.Position{File: u.own[0].path, Line: 1, Column: 1}
+}

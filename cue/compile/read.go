@@ -1,0 +1,165 @@
+package compile
+
+import (
+	"net/textproto"
+	"net/url"
+	"slices"
+	"strings"
+
+	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
+	sourcev1 "github.com/bindery-dev/bindery/proto/bindery/source/v1"
+)
+
+// A binding is one that was read: what goes into the bundle, and what is needed
+// to check it against the others.
+type binding struct {
+	name    string
+	dir     string // of its package
+	ir      *irv1.Binding
+	schemas [][]byte
+	entries []*sourcev1.SourceMapEntry
+	at      *sourcev1.Position
+	toolAt  map[string]*sourcev1.Position
+}
+
+// A reading is a binding that is being read.
+type reading struct {
+	report
+	unit   *unit
+	out    *binding
+	schema value // the binding's document
+}
+
+// Defaults of what layers may default and the schema therefore does not.
+const (
+	defaultBody      = 4 << 20
+	defaultMinLength = 1
+	defaultMaxLength = 1024
+	defaultTimeout   = 10 // seconds
+)
+
+// read reads a binding. Where v does not evaluate it reads what does, so that the
+// checks see as much as there is.
+func (u *unit) read(name string, v value, r report) *binding {
+	source := &places{binding: name, base: len(v.path)}
+	v.source = source
+	b := &binding{name: name, dir: u.dir, ir: &irv1.Binding{Name: name}, at: v.where(), toolAt: map[string]*sourcev1.Position{}}
+	f := v.fields()
+	rd := &reading{report: r, unit: u, out: b, schema: f["schema"]}
+	v.note()
+	b.ir.Title = f["title"].text()
+	if b.ir.Title == "" {
+		b.ir.Title = name
+	}
+	b.ir.Version = f["version"].text()
+	b.ir.Endpoint = f["endpoint"].text()
+	f["schema"].text()
+	b.ir.Upstream = rd.upstream(f["upstream"])
+	b.ir.Meta = rd.metaRules(f["meta"])
+	b.ir.Errors = rd.errors(f["errors"])
+	rd.checkHeaders(f)
+	tools := f["tools"].fields()
+	for _, tool := range sorted(tools) {
+		b.ir.Tools = append(b.ir.Tools, rd.tool(tool, tools[tool]))
+	}
+	b.entries = append(b.entries, source.entries...)
+	return b
+}
+
+func (rd *reading) upstream(v value) *irv1.Upstream {
+	v.note()
+	f := v.fields()
+	u := &irv1.Upstream{
+		MaxRequestBytes:  f["maxRequestBytes"].number(defaultBody),
+		MaxResponseBytes: f["maxResponseBytes"].number(defaultBody),
+		Credential:       rd.credential(f["auth"]),
+	}
+	if s := f["url"].text(); s != "" {
+		rd.url(u, s, f["url"])
+	}
+	headers := f["headers"].fields()
+	for _, name := range sorted(headers) {
+		u.Headers = append(u.Headers, &irv1.Header{Name: canonical(name), Value: headers[name].text()})
+	}
+	slices.SortFunc(u.Headers, func(a, b *irv1.Header) int { return strings.Compare(a.GetName(), b.GetName()) })
+	return u
+}
+
+// url takes a base URL apart.
+func (rd *reading) url(u *irv1.Upstream, s string, v value) {
+	parsed, err := url.Parse(s)
+	if err != nil || parsed.Hostname() == "" {
+		rd.badURL(v, s)
+		return
+	}
+	u.Scheme = irv1.Scheme_SCHEME_HTTP
+	if parsed.Scheme == "https" {
+		u.Scheme = irv1.Scheme_SCHEME_HTTPS
+	}
+	u.Authority = parsed.Host
+	u.BasePath = strings.TrimRight(parsed.EscapedPath(), "/")
+	if hasDots(u.BasePath) {
+		rd.badURL(v, s)
+	}
+}
+
+func (rd *reading) credential(v value) *irv1.Credential {
+	kinds := v.fields()
+	names := sorted(kinds)
+	if len(names) > 1 {
+		rd.twoCredentials(kinds[names[1]], names)
+	}
+	for _, kind := range names {
+		f := kinds[kind].fields()
+		secret := f["secret"].text()
+		switch kind {
+		case "bearer":
+			return &irv1.Credential{Kind: &irv1.Credential_Bearer{Bearer: &irv1.BearerCredential{Secret: secret}}}
+		case "basic":
+			return &irv1.Credential{Kind: &irv1.Credential_Basic{Basic: &irv1.BasicCredential{User: f["user"].text(), Secret: secret}}}
+		case "header":
+			return &irv1.Credential{Kind: &irv1.Credential_Header{Header: &irv1.HeaderCredential{Name: canonical(f["name"].text()), Secret: secret}}}
+		}
+	}
+	return nil
+}
+
+var formats = map[string]irv1.Format{
+	"": irv1.Format_FORMAT_TEXT, "date": irv1.Format_FORMAT_DATE, "date-time": irv1.Format_FORMAT_DATE_TIME,
+	"uuid": irv1.Format_FORMAT_UUID, "uri": irv1.Format_FORMAT_URI,
+}
+
+var generators = map[string]irv1.Generate{
+	"": irv1.Generate_GENERATE_NOTHING, "uuid": irv1.Generate_GENERATE_UUID, "timestamp": irv1.Generate_GENERATE_TIMESTAMP,
+}
+
+func (rd *reading) metaRules(v value) []*irv1.MetaRule {
+	rules := v.fields()
+	var all []*irv1.MetaRule
+	for _, field := range sorted(rules) {
+		rules[field].note()
+		f := rules[field].fields()
+		rule := &irv1.MetaRule{
+			Field:       field,
+			Header:      canonical(f["header"].text()),
+			Required:    f["required"].flag(),
+			Description: f["description"].text(),
+			Format:      formats[f["format"].text()],
+			Generate:    generators[f["generate"].text()],
+			MinLength:   uint32(f["minLength"].number(defaultMinLength)),
+			MaxLength:   uint32(f["maxLength"].number(defaultMaxLength)),
+			OneOf:       f["oneOf"].texts(),
+		}
+		rd.checkMetaRule(rule, rules[field], f)
+		all = append(all, rule)
+	}
+	return all
+}
+
+// canonical returns a header's name as HTTP/1.1 libraries write it.
+func canonical(name string) string { return textproto.CanonicalMIMEHeaderKey(name) }
+
+// hasDots reports whether a path has a segment "." or "..".
+func hasDots(path string) bool {
+	return slices.ContainsFunc(strings.Split(path, "/"), func(s string) bool { return s == "." || s == ".." })
+}

@@ -1,0 +1,135 @@
+package compile
+
+import (
+	"fmt"
+	"strings"
+
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/errors"
+
+	"github.com/bindery-dev/bindery/cue/diag"
+	"github.com/bindery-dev/bindery/cue/outline"
+	"github.com/bindery-dev/bindery/cue/source"
+	sourcev1 "github.com/bindery-dev/bindery/proto/bindery/source/v1"
+)
+
+// A report says which rule of a module is broken. All its messages are here, so
+// that they can be read and reworded side by side.
+type report struct {
+	list *diag.List
+}
+
+func (r report) badPath(name string) {
+	r.list.Errorf(diag.Problem{Code: "bad-path"}, "%q is not a clean path, or occurs twice among the sources", name)
+}
+
+func (r report) tooLarge(files, size int) {
+	r.list.Errorf(diag.Problem{Code: "too-large"}, "the module has %d files with %d bytes; at most %d files with %d MiB are compiled",
+		files, size, source.MaxFiles, source.MaxBytes>>20)
+}
+
+func (r report) noModule() {
+	r.list.Errorf(diag.Problem{Pos: &sourcev1.Position{File: moduleFile}, Code: "no-module", Hint: "run `bindery init` to make a module here"},
+		"there is no CUE module")
+}
+
+func (r report) dependencies(at *sourcev1.Position) {
+	r.list.Errorf(diag.Problem{Pos: at, Code: "dependencies", Path: "deps", Hint: "put the packages into cue.mod/pkg"},
+		"modules are not fetched, so none can be depended on")
+}
+
+func (r report) nestedModule(file, dir string) {
+	r.list.Errorf(diag.Problem{Pos: &sourcev1.Position{File: file, Line: 1, Column: 1}, Code: "nested-module",
+		Hint: "remove " + dir + "/cue.mod, or compile the directory on its own"},
+		"a module inside a module is not compiled with it")
+}
+
+func (r report) staleSchema(name string) {
+	r.list.Warnf(diag.Problem{Pos: &sourcev1.Position{File: name, Line: 1, Column: 1}, Code: "stale-schema",
+		Hint: "`bindery init` writes the current copy"},
+		"this is not the language as this bindery knows it, and is not used; plain `cue vet` would use it")
+}
+
+func (r report) otherPackage(f *file, root string, rootFile *ast.File) {
+	at := packageClause(f)
+	r.list.Errorf(diag.Problem{Pos: at, Code: "other-package", Hint: "write package " + root},
+		"package %s has bindings, and the module's bindings are in package %s (%s): what parent directories demand would not hold here",
+		f.pkg, root, rootFile.Filename)
+}
+
+func (r report) noPackage(f *file, root string) {
+	if root == "" {
+		root = "bindings"
+	}
+	r.list.Errorf(diag.Problem{Pos: &sourcev1.Position{File: f.path, Line: 1, Column: 1}, Code: "no-package", Hint: "begin the file with package " + root},
+		"a file without a package clause belongs to no package and is not compiled")
+}
+
+func (r report) unvendored(spec *ast.ImportSpec, name string) {
+	at := spec.Path.Pos()
+	r.list.Errorf(diag.Problem{Pos: &sourcev1.Position{File: at.Filename(), Line: uint32(at.Line()), Column: uint32(at.Column())},
+		Code: "unvendored-import", Hint: "put the package into " + vendorDir + "/" + name},
+		"package %q is not in the module", name)
+}
+
+func (r report) notOwner(name string, places []outline.Place, owner *pkg) {
+	for _, p := range places {
+		r.list.Errorf(diag.Problem{Pos: p.Label, Code: "not-owner", Path: dotted("bindings", name),
+			Hint: "change it there, or give this binding another name"},
+			"binding %q belongs to %s; a directory below may not touch it", name, directory(owner.dir))
+	}
+}
+
+func (r report) syntax(name string, e errors.Error) {
+	p := &sourcev1.Position{File: name}
+	if at := e.Position(); at.IsValid() {
+		p.Line, p.Column = uint32(at.Line()), uint32(at.Column())
+	}
+	r.list.Errorf(diag.Problem{Pos: p, Code: "syntax"}, "%s", text(e))
+}
+
+// load reports what CUE says before it evaluates anything.
+func (r report) load(e errors.Error) {
+	p := diag.Problem{Code: "load"}
+	if at := positions(e); len(at) > 0 {
+		p.Pos = at[0]
+	}
+	r.list.Errorf(p, "%s", text(e))
+}
+
+// text returns the message of e without its path.
+func text(e errors.Error) string {
+	format, args := e.Msg()
+	return strings.ReplaceAll(fmt.Sprintf(format, args...), home+"/", "")
+}
+
+func packageClause(f *file) *sourcev1.Position {
+	for _, d := range f.syntax.Decls {
+		if p, ok := d.(*ast.Package); ok {
+			at := p.Name.Pos()
+			return &sourcev1.Position{File: f.path, Line: uint32(at.Line()), Column: uint32(at.Column())}
+		}
+	}
+	return &sourcev1.Position{File: f.path, Line: 1, Column: 1}
+}
+
+func directory(dir string) string {
+	if dir == "." {
+		return "the root of the module"
+	}
+	return dir
+}
+
+// dotted returns a path as people write it.
+func dotted(path ...string) string {
+	parts := make([]string, len(path))
+	for i, p := range path {
+		parts[i] = p
+		if !ast.IsValidIdent(p) && !isIndex(p) {
+			parts[i] = fmt.Sprintf("%q", p)
+		}
+	}
+	return strings.Join(parts, ".")
+}
+
+func isIndex(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }

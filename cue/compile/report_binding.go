@@ -1,0 +1,184 @@
+package compile
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/bindery-dev/bindery/cue/diag"
+	"github.com/bindery-dev/bindery/cue/document"
+	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
+	sourcev1 "github.com/bindery-dev/bindery/proto/bindery/source/v1"
+)
+
+// at returns a problem at what is written for v.
+func (v value) at(code, hint string) diag.Problem {
+	return diag.Problem{Pos: v.whereValue(), Code: code, Path: dotted(v.path...), Hint: hint}
+}
+
+// atLabel returns a problem at v's label.
+func (v value) atLabel(code, hint string) diag.Problem {
+	return diag.Problem{Pos: v.where(), Code: code, Path: dotted(v.path...), Hint: hint}
+}
+
+func (r report) badURL(v value, s string) {
+	r.list.Errorf(v.at("bad-url", "write http:// or https://, a host, and where needed a port and a path"), "%q is not a base URL", s)
+}
+
+func (r report) twoCredentials(v value, kinds []string) {
+	r.list.Errorf(v.atLabel("two-credentials", "keep one"), "an upstream has one credential, not %s", strings.Join(kinds, " and "))
+}
+
+func (r report) headerTwice(v value, header, other string) {
+	r.list.Errorf(v.at("header-twice", "give one of them another header, or remove it"), "header %s is already set by %s", header, other)
+}
+
+func (r report) reservedHeader(v value, header string) {
+	hint := "the node sets it"
+	if header == "Authorization" {
+		hint = "say so in upstream.auth"
+	}
+	r.list.Errorf(v.at("reserved-header", hint), "header %s cannot be set here", header)
+}
+
+func (r report) lengths(v value, rule *irv1.MetaRule) {
+	r.list.Errorf(v.atLabel("empty-range", "state both minLength and maxLength"),
+		"no value is at least %d and at most %d bytes long", rule.GetMinLength(), rule.GetMaxLength())
+}
+
+func (r report) requiredAndGenerated(v value) {
+	r.list.Errorf(v.atLabel("required-and-generated", "remove one of them"),
+		"a field that is required is never generated: the call without it is refused")
+}
+
+func (r report) oneOfLength(v value, s string, rule *irv1.MetaRule) {
+	r.list.Errorf(v.at("one-of-length", "change minLength, maxLength or the value"),
+		"%q is not between %d and %d bytes long, so it is never accepted", s, rule.GetMinLength(), rule.GetMaxLength())
+}
+
+func (r report) idleRule(v value, name string) {
+	r.list.Errorf(v.atLabel("idle-rule", `add status: ["4xx"], or failure: ["timeout"]`), "error rule %q matches nothing", name)
+}
+
+func (r report) tie(a, b value, first, second string, c *irv1.Condition) {
+	r.list.Errorf(b.atLabel("rule-tie", "remove it from one of them: neither is more specific"),
+		"error rules %q (%s) and %q both match %s", first, diag.Place(a.where()), second, condition(c))
+}
+
+func condition(c *irv1.Condition) string {
+	switch k := c.GetKind().(type) {
+	case *irv1.Condition_Status:
+		return fmt.Sprint(k.Status)
+	case *irv1.Condition_Class:
+		return fmt.Sprintf("%dxx", k.Class)
+	}
+	for name, f := range failures {
+		if f == c.GetFailure() {
+			return name
+		}
+	}
+	return c.String()
+}
+
+func (r report) badHTTP(v value, s, problem string) {
+	r.list.Errorf(v.at("bad-http", ""), "%q: %s", s, problem)
+}
+
+func (r report) unboundParameter(v value, name string, unused []string) {
+	hint := fmt.Sprintf("add args: %s: description: %q", name, "...")
+	if near := diag.Nearest(name, unused); strings.HasPrefix(near, "did") {
+		hint = near
+	}
+	r.list.Errorf(v.at("unbound-parameter", hint), "no argument fills the path parameter {%s}", name)
+}
+
+func (r report) unusedArgument(v value, name string, inPath []string) {
+	hint := `put {` + name + `} into http, or write in: "query"`
+	if near := diag.Nearest(name, inPath); strings.HasPrefix(near, "did") {
+		hint = near
+	}
+	r.list.Errorf(v.atLabel("unknown-argument", hint), "the path has no {%s}", name)
+}
+
+func (r report) misplacedArgument(v value, name string) {
+	r.list.Errorf(v.at("misplaced-argument", `remove in, or {`+name+`} from http`), "argument %q is in the path and cannot be in the query, too", name)
+}
+
+func (r report) optionalInPath(v value, name string) {
+	r.list.Errorf(v.at("optional-in-path", "remove required: false"), "argument %q is in the path and so is required", name)
+}
+
+func (r report) reservedArgument(v value, name string) {
+	r.list.Errorf(v.atLabel("reserved-argument", "give it another name"), "every tool's argument %q has a meaning of its own", name)
+}
+
+func (r report) payloadOnGet(v value) {
+	r.list.Errorf(v.at("payload-on-get", "use another method, or arguments with in: \"query\""), "a GET request has no body to put a payload into")
+}
+
+func (r report) unknownMeta(v value, field string, known []string) {
+	r.list.Errorf(v.atLabel("unknown-meta-field", diag.Nearest(field, known)), "the binding has no meta rule %q", field)
+}
+
+func (r report) noDocument(v value, ref string) {
+	r.list.Errorf(v.at("schema-ref", "add schema: \"FILE.json\" to the binding, or write FILE.json#/$defs/"+ref),
+		"%q is a name in the binding's schema document, and the binding names none", ref)
+}
+
+func (r report) missingDocument(v value, name, file string, all []string) {
+	var near []string
+	for _, other := range all {
+		if path.Dir(other) == path.Dir(file) {
+			near = append(near, path.Base(other))
+		}
+	}
+	hint := diag.Nearest(path.Base(file), near)
+	if hint == "" {
+		hint = "put it at " + file
+	}
+	r.list.Errorf(v.at("schema-ref", hint), "the module has no document %s", file)
+}
+
+func (r report) noSchema(v value, ref string, doc *document.Document, err error) {
+	var p *document.PointerError
+	hint := ""
+	if errors.As(err, &p) {
+		hint = diag.Nearest(p.Token, p.Names)
+	}
+	r.list.Errorf(v.at("schema-ref", hint), "%q is not in %s: %v", ref, doc.Path, err)
+}
+
+func (r report) badDocument(e *document.SyntaxError) {
+	r.list.Errorf(diag.Problem{Pos: e.Pos, Code: "schema-syntax"}, "%s", e.Msg)
+}
+
+func (r report) sameName(b, other *binding) {
+	r.list.Errorf(diag.Problem{Pos: b.at, Code: "duplicate-binding", Path: dotted("bindings", b.name), Hint: "give it another name"},
+		"%s has a binding %q, too (%s)", directory(other.dir), b.name, diag.Place(other.at))
+}
+
+func (r report) changed(b, owner *binding) {
+	r.list.Errorf(diag.Problem{Pos: b.at, Code: "not-owner", Path: dotted("bindings", b.name), Hint: "change it there, or give this binding another name"},
+		"binding %q belongs to %s; %s may not change it", b.name, directory(owner.dir), directory(b.dir))
+}
+
+func (r report) duplicateTool(b, other *binding, tool string) {
+	r.list.Errorf(diag.Problem{Pos: b.toolAt[tool], Code: "duplicate-tool", Path: dotted("bindings", b.name, "tools", tool),
+		Hint: "rename one of them, or give one of the bindings another endpoint"},
+		"binding %q has a tool %q at %s, too (%s)", other.name, tool, b.ir.GetEndpoint(), diag.Place(other.toolAt[tool]))
+}
+
+func (r report) tooManyTools(b *binding, endpoint string) {
+	r.list.Errorf(diag.Problem{Pos: b.at, Code: "too-many-tools", Path: dotted("bindings", b.name), Hint: "give some bindings another endpoint"},
+		"%s has more than %d tools", endpoint, maxTools)
+}
+
+func (r report) tooLargeToSeal(err error) {
+	r.list.Errorf(diag.Problem{Code: "too-large"}, "%v", err)
+}
+
+func (r report) noBindings() {
+	r.list.Errorf(diag.Problem{Pos: &sourcev1.Position{File: moduleFile}, Code: "no-bindings", Hint: "write bindings: NAME: bind.#Binding & {...} into a package of the module"},
+		"the module has no bindings")
+}

@@ -1,0 +1,115 @@
+package compile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"cuelang.org/go/cue/errors"
+
+	"github.com/bindery-dev/bindery/cue/diag"
+	"github.com/bindery-dev/bindery/cue/outline"
+)
+
+func (x examiner) notBinding(v value, name string) {
+	x.list.Errorf(v.atLabel("not-a-binding", "write bindings: "+name+": bind.#Binding & {...}"),
+		"what is under bindings must be a bind.#Binding: nothing holds this to the language")
+}
+
+func (x examiner) unknownField(v value, name string, shape outline.Cursor) {
+	x.list.Errorf(v.atLabel("unknown-field", diag.Nearest(name, visible(shape))), "unknown field %q", name)
+}
+
+func visible(shape outline.Cursor) []string {
+	return slices.DeleteFunc(shape.Fields(), func(name string) bool { return strings.HasPrefix(name, "_") || strings.HasPrefix(name, "#") })
+}
+
+func (x examiner) notAllowed(v value, own []errors.Error) {
+	p := v.atLabel("unknown-field", "")
+	if p.Pos == nil {
+		p.Pos = v.culprit(own)
+	}
+	x.list.Errorf(p, "field %q is not allowed here", v.path[len(v.path)-1])
+}
+
+func (x examiner) missingField(v value, shape outline.Cursor) {
+	p := v.atLabel("missing-field", about(shape))
+	for n := len(v.path) - 1; p.Pos == nil && n > 0; n-- {
+		if at := x.author.Down(v.path[:n]...).Places(); len(at) > 0 {
+			p.Pos = at[0].Label
+		}
+	}
+	x.list.Errorf(p, "missing field %q", v.path[len(v.path)-1])
+}
+
+func (x examiner) incomplete(v value, shape outline.Cursor, own []errors.Error) {
+	if v.where() == nil {
+		return // it follows from another field, which has been reported
+	}
+	p := v.at("missing-value", about(shape))
+	x.list.Errorf(p, "it has no value yet: %s", text(own[0]))
+}
+
+func (x examiner) wrongType(v value, have, want string, shape outline.Cursor, own []errors.Error) {
+	p := v.at("wrong-type", about(shape))
+	p.Pos = v.culprit(own)
+	x.list.Errorf(p, "must be %s, not %s", kind(want), kind(have))
+}
+
+func (x examiner) badEnum(v value, written string, options []string, own []errors.Error) {
+	hint := "one of " + quoted(options)
+	if near := diag.Nearest(written, options); strings.HasPrefix(near, "did") {
+		hint = near + " (" + hint + ")"
+	}
+	p := v.at("bad-enum", hint)
+	p.Pos = v.culprit(own)
+	x.list.Errorf(p, "%q is not one of the values that are allowed", written)
+}
+
+func (x examiner) badValue(v value, shape outline.Cursor, own []errors.Error) {
+	p := v.at("bad-value", about(shape))
+	p.Pos = v.culprit(own)
+	x.list.Errorf(p, "%s", text(own[0]))
+}
+
+// generic reports e as CUE puts it.
+func (x examiner) generic(e errors.Error, path []string, author outline.Cursor) {
+	v := value{path: path, author: author}
+	p := v.at("cue", "")
+	p.Pos = v.culprit([]errors.Error{e})
+	if p.Pos == nil {
+		p.Pos = x.unit.place()
+	}
+	x.list.Errorf(p, "%s", text(e))
+}
+
+// about returns what the schema says of a field: the first sentence of its comment.
+func about(shape outline.Cursor) string {
+	for _, p := range shape.Places() {
+		if p.Doc != "" {
+			sentence, _, _ := strings.Cut(p.Doc, ". ")
+			return strings.TrimSuffix(sentence, ".")
+		}
+	}
+	return ""
+}
+
+var kinds = map[string]string{
+	"string": "a string", "int": "an integer", "float": "a number", "number": "a number", "bool": "true or false",
+	"struct": "a struct", "list": "a list", "null": "null", "bytes": "bytes",
+}
+
+func kind(s string) string {
+	if k := kinds[s]; k != "" {
+		return k
+	}
+	return s
+}
+
+func quoted(all []string) string {
+	var parts []string
+	for _, s := range all {
+		parts = append(parts, fmt.Sprintf("%q", s))
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,193 @@
+package compile
+
+import (
+	"bytes"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/literal"
+	"cuelang.org/go/cue/parser"
+
+	"github.com/bindery-dev/bindery/cue/outline"
+	"github.com/bindery-dev/bindery/cue/schema"
+	sourcev1 "github.com/bindery-dev/bindery/proto/bindery/source/v1"
+)
+
+const (
+	moduleFile = "cue.mod/module.cue"
+	localFile  = "cue.mod/local-module.cue"
+	vendorDir  = "cue.mod/pkg"
+)
+
+// readModuleFile finds the module's path. What else is wrong with module.cue is for
+// CUE to say.
+func (m *module) readModuleFile(r report) {
+	data, ok := m.cue[moduleFile]
+	if !ok {
+		r.noModule()
+		return
+	}
+	m.sound = true
+	f, err := parser.ParseFile(moduleFile, data)
+	if err != nil {
+		return
+	}
+	tree := outline.Draw(f)
+	for _, p := range tree.Down("module").Places() {
+		if lit, ok := p.Expr.(*ast.BasicLit); ok {
+			m.path, _ = literal.Unquote(lit.Value)
+		}
+	}
+	if _, _, versioned := strings.Cut(m.path, "@"); m.path != "" && !versioned {
+		m.path += "@v0"
+	}
+	for _, p := range tree.Down("deps").Places() {
+		r.dependencies(p.Label)
+	}
+	if m.cue[localFile] != nil {
+		r.dependencies(&sourcev1.Position{File: localFile, Line: 1, Column: 1})
+		delete(m.cue, localFile)
+	}
+}
+
+// refuseNested reports modules below the root and leaves their files out.
+func (m *module) refuseNested(sources *sourcev1.Sources, r report) {
+	nested := map[string]bool{}
+	for _, f := range sources.GetFiles() {
+		dir, _, found := strings.Cut(f.GetPath(), "/cue.mod/")
+		if found && !inside(f.GetPath(), "cue.mod") && !nested[dir] {
+			nested[dir] = true
+			r.nestedModule(f.GetPath(), dir)
+		}
+	}
+	for dir := range nested {
+		maps.DeleteFunc(m.cue, func(name string, _ []byte) bool { return inside(name, dir) })
+	}
+}
+
+// takeSchema puts the built-in language where modules import it from, in place of
+// a copy that is there.
+func (m *module) takeSchema(r report) {
+	const home = vendorDir + "/bindery.dev"
+	own := schemaFiles()
+	for _, name := range slices.Sorted(maps.Keys(m.cue)) {
+		switch {
+		case inside(name, "cue.mod/gen/bindery.dev"), inside(name, "cue.mod/usr/bindery.dev"):
+			r.staleSchema(name)
+			delete(m.cue, name)
+		case inside(name, home):
+			if !bytes.Equal(m.cue[name], own[name]) {
+				r.staleSchema(name)
+			}
+			delete(m.cue, name)
+		case inside(name, vendorDir):
+			m.vendored[strings.TrimPrefix(path.Dir(name), vendorDir+"/")] = true
+		}
+	}
+	maps.Copy(m.cue, own)
+	m.vendored[schema.Path] = true
+	m.shape = shapeOf(own)
+}
+
+// shapeOf outlines the language.
+func shapeOf(files map[string][]byte) outline.Cursor {
+	var trees []*ast.File
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		f, err := parser.ParseFile(name, files[name], parser.ParseComments)
+		if err != nil {
+			panic("compile: the embedded schema: " + err.Error())
+		}
+		trees = append(trees, f)
+	}
+	return outline.Draw(trees...)
+}
+
+// schemaFiles returns the built-in language as files of a module that has it
+// vendored.
+func schemaFiles() map[string][]byte {
+	files := map[string][]byte{}
+	names, err := fs.Glob(schema.FS, "bind/*.cue")
+	if err != nil {
+		panic("compile: the embedded schema: " + err.Error())
+	}
+	for _, name := range names {
+		data, err := schema.FS.ReadFile(name)
+		if err != nil {
+			panic("compile: the embedded schema: " + err.Error())
+		}
+		files[vendorDir+"/bindery.dev/"+name] = data
+	}
+	return files
+}
+
+// checkPackages holds every package that has bindings to the root's name: files
+// with another name do not see the policy that parents set.
+func (m *module) checkPackages(r report) {
+	root, at := "", (*ast.File)(nil)
+	for _, p := range m.sorted() {
+		for _, f := range p.own {
+			if root == "" && (p.dir == "." || p.names() != nil) {
+				root, at = p.name, f.syntax
+			}
+			if f.pkg != root && root != "" && (p.dir == "." || p.names() != nil) {
+				r.otherPackage(f, root, at)
+				f.broken = true
+			}
+		}
+	}
+	for _, f := range m.files {
+		if f.pkg == "" && !f.broken {
+			r.noPackage(f, root)
+		}
+	}
+}
+
+// checkImports reports imports that would have to be fetched.
+func (m *module) checkImports(r report) {
+	own, _, _ := strings.Cut(m.path, "@")
+	for _, f := range m.files {
+		if f.syntax == nil {
+			continue
+		}
+		for spec := range f.syntax.ImportSpecs() {
+			name, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				continue
+			}
+			name, _, _ = strings.Cut(name, ":")
+			name, _, _ = strings.Cut(name, "@")
+			first, _, _ := strings.Cut(name, "/")
+			if !strings.Contains(first, ".") || own != "" && inside(name, own) || m.vendored[name] {
+				continue
+			}
+			r.unvendored(spec, name)
+			f.broken = true
+		}
+	}
+}
+
+// checkOwners reports bindings that a directory names though one above it does.
+func (m *module) checkOwners(r report) {
+	for _, p := range m.sorted() {
+		if p.dir == "." {
+			continue
+		}
+		above := map[string]*pkg{} // the shallowest wins
+		for _, q := range m.above(p) {
+			for _, name := range q.names() {
+				above[name] = q
+			}
+		}
+		for _, name := range p.names() {
+			if q := above[name]; q != nil {
+				r.notOwner(name, p.tree.Down("bindings", name).Places(), q)
+			}
+		}
+		p.inherited = above
+	}
+}

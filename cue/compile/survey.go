@@ -1,0 +1,185 @@
+package compile
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/errors"
+	"cuelang.org/go/cue/parser"
+
+	"github.com/bindery-dev/bindery/cue/diag"
+	"github.com/bindery-dev/bindery/cue/document"
+	"github.com/bindery-dev/bindery/cue/outline"
+	"github.com/bindery-dev/bindery/cue/source"
+	sourcev1 "github.com/bindery-dev/bindery/proto/bindery/source/v1"
+)
+
+// A module is the files of one, surveyed but not evaluated.
+type module struct {
+	path      string            // "example.com/shop@v0"
+	tags      []string          // to compile it with
+	cue       map[string][]byte // all CUE files, by path; the schema's replaced
+	files     []*file           // those that belong to packages, by path
+	documents *document.Set     // JSON files
+	packages  map[string]*pkg   // by directory and name, see key
+	vendored  map[string]bool   // import paths in cue.mod/pkg
+	shape     outline.Cursor    // of the language
+	sound     bool              // it can be loaded
+}
+
+// A file is a CUE file outside cue.mod.
+type file struct {
+	path   string
+	dir    string // "." for the root
+	pkg    string // "" without a package clause
+	syntax *ast.File
+	broken bool // it does not parse
+}
+
+// A pkg is a package in one directory. It holds the files there and in all parent
+// directories that have the same package name, as CUE has it.
+type pkg struct {
+	dir, name string
+	own       []*file         // in dir
+	files     []*file         // with those of the parents
+	tree      outline.Cursor  // of own
+	inherited map[string]*pkg // bindings that parents name, and the parents
+}
+
+// survey takes stock of sources and reports what breaks the rules of a module.
+func survey(sources *sourcev1.Sources, list *diag.List) *module {
+	m := &module{tags: sources.GetTags(), cue: map[string][]byte{}, vendored: map[string]bool{}}
+	r := report{list}
+	if !m.admit(sources, r) {
+		return m
+	}
+	m.readModuleFile(r)
+	m.refuseNested(sources, r)
+	m.takeSchema(r)
+	m.parse(r)
+	m.group()
+	m.checkPackages(r)
+	m.checkImports(r)
+	m.checkOwners(r)
+	return m
+}
+
+// admit sorts the files by kind. It refuses what [source.Read] would not have
+// read.
+func (m *module) admit(sources *sourcev1.Sources, r report) bool {
+	documents := map[string][]byte{}
+	size := 0
+	for _, f := range sources.GetFiles() {
+		name := f.GetPath()
+		size += len(f.GetData())
+		_, twice := m.cue[name]
+		switch {
+		case twice || documents[name] != nil || path.Clean("/" + name)[1:] != name || name == "":
+			r.badPath(name)
+			return false
+		case path.Ext(name) == ".cue":
+			m.cue[name] = f.GetData()
+		case path.Ext(name) == ".json":
+			documents[name] = f.GetData()
+		}
+	}
+	if len(sources.GetFiles()) > source.MaxFiles || size > source.MaxBytes {
+		r.tooLarge(len(sources.GetFiles()), size)
+		return false
+	}
+	m.documents = document.NewSet(documents)
+	return true
+}
+
+// parse reads the CUE files outside cue.mod.
+func (m *module) parse(r report) {
+	for _, name := range slices.Sorted(maps.Keys(m.cue)) {
+		if inside(name, "cue.mod") || !source.Named(name) || ignored(name) {
+			continue
+		}
+		f := &file{path: name, dir: path.Dir(name)}
+		syntax, err := parser.ParseFile(name, m.cue[name], parser.ParseComments)
+		f.syntax, f.broken = syntax, err != nil
+		for _, e := range errors.Errors(err) {
+			r.syntax(name, e)
+		}
+		if syntax != nil {
+			f.pkg = syntax.PackageName()
+		}
+		m.files = append(m.files, f)
+	}
+}
+
+// ignored reports whether CUE leaves a file out of packages.
+func ignored(name string) bool {
+	base := path.Base(name)
+	return strings.HasPrefix(base, "_") || strings.HasSuffix(base, "_test.cue") || strings.HasSuffix(base, "_tool.cue")
+}
+
+// group makes packages of files.
+func (m *module) group() {
+	m.packages = map[string]*pkg{}
+	for _, f := range m.files {
+		if f.pkg == "" || f.pkg == "_" {
+			continue
+		}
+		k := key(f.dir, f.pkg)
+		if m.packages[k] == nil {
+			m.packages[k] = &pkg{dir: f.dir, name: f.pkg}
+		}
+		m.packages[k].own = append(m.packages[k].own, f)
+	}
+	for _, p := range m.packages {
+		p.tree = draw(p.own)
+		p.files = slices.Clone(p.own)
+		for _, above := range m.above(p) {
+			p.files = append(p.files, above.own...)
+		}
+	}
+}
+
+// above returns the packages in the directories above p whose files are also p's,
+// the nearest first.
+func (m *module) above(p *pkg) []*pkg {
+	var all []*pkg
+	for dir := p.dir; dir != "."; {
+		dir = path.Dir(dir)
+		if q := m.packages[key(dir, p.name)]; q != nil {
+			all = append(all, q)
+		}
+	}
+	return all
+}
+
+func draw(files []*file) outline.Cursor {
+	var trees []*ast.File
+	for _, f := range files {
+		if f.syntax != nil {
+			trees = append(trees, f.syntax)
+		}
+	}
+	return outline.Draw(trees...)
+}
+
+// names returns the names of the bindings that files of the package's own directory
+// write out, sorted.
+func (p *pkg) names() []string { return p.tree.Down("bindings").Fields() }
+
+func key(dir, name string) string { return dir + ":" + name }
+
+// sorted returns the packages by directory and name.
+func (m *module) sorted() []*pkg {
+	var all []*pkg
+	for _, k := range slices.Sorted(maps.Keys(m.packages)) {
+		all = append(all, m.packages[k])
+	}
+	return all
+}
+
+// inside reports whether a path is dir or below it.
+func inside(name, dir string) bool {
+	return name == dir || strings.HasPrefix(name, dir+"/")
+}

@@ -1,0 +1,173 @@
+package compile
+
+import (
+	"errors"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/bindery-dev/bindery/cue/document"
+	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
+)
+
+var resultModes = map[string]irv1.ResultMode{
+	"dual": irv1.ResultMode_RESULT_MODE_DUAL,
+	"mcp":  irv1.ResultMode_RESULT_MODE_MCP,
+}
+
+var argumentTypes = map[string]irv1.ArgumentType{
+	"string":  irv1.ArgumentType_ARGUMENT_TYPE_STRING,
+	"integer": irv1.ArgumentType_ARGUMENT_TYPE_INTEGER,
+	"number":  irv1.ArgumentType_ARGUMENT_TYPE_NUMBER,
+	"boolean": irv1.ArgumentType_ARGUMENT_TYPE_BOOLEAN,
+}
+
+var locations = map[string]irv1.ArgumentIn{
+	"path":  irv1.ArgumentIn_ARGUMENT_IN_PATH,
+	"query": irv1.ArgumentIn_ARGUMENT_IN_QUERY,
+}
+
+// tool reads a tool and adds its input schema and its places to the binding.
+func (rd *reading) tool(name string, v value) *irv1.Tool {
+	source := &places{binding: rd.out.name, tool: name, base: len(v.path)}
+	v.source = source
+	v.note()
+	f := v.fields()
+	t := &irv1.Tool{
+		Name:        name,
+		Title:       f["title"].text(),
+		Description: f["description"].text(),
+		Arguments:   rd.arguments(f["args"]),
+		Meta:        rd.toolMeta(f["meta"]),
+		Timeout:     durationpb.New(time.Duration(f["timeout"].number(int64(defaultTimeout * time.Second)))),
+		Annotations: annotations(f["annotations"]),
+		Result:      resultModes[f["result"].text()],
+	}
+	if s := f["http"].text(); s != "" {
+		rd.operation(t, s, f)
+	}
+	in := input{tool: t, rules: rd.out.ir.GetMeta()}
+	if ref, ok := f["payload"]; ok {
+		t.Payload = &irv1.Payload{Required: f["payloadRequired"].flag()}
+		in.payload, in.defs = rd.payload(ref.text(), ref)
+	}
+	data := in.schema().AppendJSON(nil)
+	digest := irv1.DigestOf(data)
+	t.InputSchema = digest[:]
+	rd.out.schemas = append(rd.out.schemas, data)
+	rd.out.entries = append(rd.out.entries, source.entries...)
+	rd.out.toolAt[name] = v.where()
+	return t
+}
+
+// operation reads the method and path and checks that path and arguments agree.
+func (rd *reading) operation(t *irv1.Tool, s string, f map[string]value) {
+	op, problem := parseOperation(s)
+	if problem != "" {
+		rd.badHTTP(f["http"], s, problem)
+		return
+	}
+	t.Method, t.Path = op.method, op.path
+	rd.checkArguments(t, f)
+	if _, ok := f["payload"]; ok && t.Method == irv1.Method_METHOD_GET {
+		rd.payloadOnGet(f["payload"])
+	}
+}
+
+func (rd *reading) arguments(v value) []*irv1.Argument {
+	fields := v.fields()
+	var all []*irv1.Argument
+	for _, name := range sorted(fields) {
+		fields[name].note()
+		f := fields[name].fields()
+		if name == "meta" || name == "payload" {
+			rd.reservedArgument(fields[name], name)
+		}
+		all = append(all, &irv1.Argument{
+			Name:        name,
+			In:          locations[f["in"].text()],
+			Type:        argumentTypes[f["type"].text()],
+			Required:    f["required"].flag(),
+			Description: f["description"].text(),
+		})
+	}
+	return all
+}
+
+// toolMeta returns the fields of the meta rules that the tool does not leave out.
+func (rd *reading) toolMeta(v value) []string {
+	choice := v.fields()
+	var taken, known []string
+	for _, rule := range rd.out.ir.GetMeta() {
+		known = append(known, rule.GetField())
+		if c, ok := choice[rule.GetField()]; !ok || c.flag() {
+			taken = append(taken, rule.GetField())
+		}
+	}
+	for _, field := range sorted(choice) {
+		if !slices.Contains(known, field) {
+			rd.unknownMeta(choice[field], field, known)
+		}
+	}
+	return taken
+}
+
+func annotations(v value) *irv1.Annotations {
+	f := v.fields()
+	return &irv1.Annotations{
+		ReadOnly:    f["readOnly"].flag(),
+		Destructive: f["destructive"].flag(),
+		Idempotent:  f["idempotent"].flag(),
+		OpenWorld:   f["openWorld"].flag(),
+	}
+}
+
+// payload finds the schema that ref names and bundles it; nil when there is none.
+func (rd *reading) payload(ref string, v value) (schema, defs *document.Value) {
+	file, pointer, pointed := strings.Cut(ref, "#")
+	from := v
+	switch {
+	case ref == "":
+		return nil, nil
+	case !pointed && rd.schema.quiet() == "":
+		rd.noDocument(v, ref)
+		return nil, nil
+	case !pointed:
+		file, pointer, from = rd.schema.quiet(), document.Pointer("$defs", ref), rd.schema
+	}
+	doc := rd.document(file, from)
+	if doc == nil {
+		return nil, nil
+	}
+	if _, err := doc.At(pointer); err != nil {
+		rd.noSchema(v, ref, doc, err)
+		return nil, nil
+	}
+	return rd.unit.module.documents.Bundle(doc, pointer, "/properties/payload", rd.list)
+}
+
+// document opens the document that from names, relative to the directory where that
+// is written.
+func (rd *reading) document(name string, from value) *document.Document {
+	dir := rd.unit.dir
+	if at := from.whereValue(); at != nil {
+		dir = path.Dir(at.GetFile())
+	}
+	file := path.Join(dir, name)
+	if strings.HasPrefix(name, "/") {
+		file = path.Clean(name)[1:]
+	}
+	documents := rd.unit.module.documents
+	doc, err := documents.Open(file)
+	var syntax *document.SyntaxError
+	switch {
+	case errors.As(err, &syntax):
+		rd.badDocument(syntax)
+	case err != nil:
+		rd.missingDocument(from, name, file, documents.Names())
+	}
+	return doc
+}

@@ -1,0 +1,145 @@
+package compile
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"cuelang.org/go/cue"
+
+	"github.com/bindery-dev/bindery/cue/outline"
+	sourcev1 "github.com/bindery-dev/bindery/proto/bindery/source/v1"
+)
+
+// A value is a CUE value on its way into the bundle. A field that is absent or does
+// not evaluate reads as zero: what is wrong with it has been reported.
+type value struct {
+	cue    cue.Value
+	path   []string // from the package
+	author outline.Cursor
+	source *places
+}
+
+// places collects where the author wrote what was read of one binding.
+type places struct {
+	binding string
+	tool    string // "" for the binding itself
+	base    int    // how much of a path names the binding or tool
+	entries []*sourcev1.SourceMapEntry
+}
+
+// fields returns what v has, by label, without what is optional and absent.
+func (v value) fields() map[string]value {
+	if !v.cue.Exists() {
+		return nil
+	}
+	it, err := v.cue.Fields()
+	if err != nil {
+		return nil
+	}
+	all := map[string]value{}
+	for it.Next() {
+		label := it.Selector().Unquoted()
+		all[label] = value{it.Value(), append(slices.Clip(v.path), label), v.author.Down(label), v.source}
+	}
+	return all
+}
+
+// sorted returns the labels of a map with their values, sorted.
+func sorted(fields map[string]value) []string { return slices.Sorted(maps.Keys(fields)) }
+
+// where returns the place of v's label, or of the nearest that encloses it.
+func (v value) where() *sourcev1.Position {
+	if at := v.author.Places(); len(at) > 0 {
+		return at[0].Label
+	}
+	return nil
+}
+
+// whereValue returns the place of what is written for v.
+func (v value) whereValue() *sourcev1.Position {
+	if at := v.author.Places(); len(at) > 0 {
+		return at[0].Value
+	}
+	return nil
+}
+
+// note enters v into the source map, if the author wrote it.
+func (v value) note() {
+	if at := v.where(); at != nil && v.source != nil {
+		v.source.entries = append(v.source.entries, &sourcev1.SourceMapEntry{
+			Binding: v.source.binding, Tool: v.source.tool, Field: strings.Join(v.path[v.source.base:], "."), Position: at,
+		})
+	}
+}
+
+func (v value) text() string {
+	s := v.quiet()
+	if s != "" {
+		v.note()
+	}
+	return s
+}
+
+// quiet is text that is read for a second time.
+func (v value) quiet() string {
+	if !v.cue.Exists() {
+		return ""
+	}
+	s, err := v.cue.String()
+	if err != nil {
+		return ""
+	}
+	return s
+}
+
+func (v value) flag() bool {
+	if !v.cue.Exists() {
+		return false
+	}
+	b, err := v.cue.Bool()
+	if err == nil {
+		v.note()
+	}
+	return b
+}
+
+// number returns v, and otherwise when v is absent.
+func (v value) number(otherwise int64) int64 {
+	if !v.cue.Exists() {
+		return otherwise
+	}
+	n, err := v.cue.Int64()
+	if err != nil {
+		return otherwise
+	}
+	v.note()
+	return n
+}
+
+// texts returns the strings of a list.
+func (v value) texts() []string {
+	if !v.cue.Exists() {
+		return nil
+	}
+	it, err := v.cue.List()
+	if err != nil {
+		return nil
+	}
+	v.note()
+	var all []string
+	for it.Next() {
+		if s, err := it.Value().String(); err == nil {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+func (v value) json() []byte {
+	data, err := v.cue.MarshalJSON()
+	if err != nil {
+		return nil
+	}
+	return data
+}

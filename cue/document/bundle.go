@@ -1,0 +1,211 @@
+package document
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/bindery-dev/bindery/cue/diag"
+)
+
+// Dialect is the JSON Schema dialect that documents are read as, and the only one.
+const Dialect = "https://json-schema.org/draft/2020-12/schema"
+
+// Bundle returns a copy of the schema at a pointer of doc that refers to nothing
+// outside itself, and the definitions it needs: every $ref in both is "#/$defs/X",
+// X a member of defs, or "#" and here, which is where the schema itself will stand
+// in the document that is made of both. Definitions are in the order in which they
+// are first referred to. $id, $comment, example and examples are left out: models
+// copy examples, and half of them are wrong.
+//
+// What is wrong with the schema is added to list, at the place where it was
+// written. Without such a problem the result is a valid schema.
+func (s *Set) Bundle(doc *Document, pointer, here string, list *diag.List) (schema, defs *Value) {
+	b := bundler{set: s, list: list, defs: Obj(), refs: map[target]string{}, taken: map[string]bool{}}
+	v, err := doc.At(pointer)
+	if err != nil {
+		b.errorf(doc.Root, "schema-ref", "", "%v", err)
+		return Obj(), b.defs
+	}
+	b.dialect(doc)
+	b.refs[target{doc, pointer}] = "#" + here
+	schema = b.schema(v)
+	for len(b.queue) > 0 {
+		t := b.queue[0]
+		b.queue = b.queue[1:]
+		b.defs.Add(t.name, b.schema(t.value))
+	}
+	return schema, b.defs
+}
+
+// A target is what a $ref refers to.
+type target struct {
+	doc     *Document
+	pointer string
+}
+
+type bundler struct {
+	set   *Set
+	list  *diag.List
+	refs  map[target]string // the $ref that replaces those to target
+	taken map[string]bool   // names in defs
+	queue []definition      // to be added to defs
+	defs  *Value
+}
+
+type definition struct {
+	name  string
+	value *Value
+}
+
+func (b *bundler) errorf(at *Value, code, hint, format string, args ...any) {
+	b.list.Errorf(diag.Problem{Pos: at.Pos(), Code: code, Hint: hint}, format, args...)
+}
+
+func (b *bundler) dialect(doc *Document) {
+	v := doc.Root.Get("$schema")
+	dialect, _ := v.AsString()
+	if v != nil && strings.TrimSuffix(dialect, "#") != Dialect {
+		b.errorf(v, "schema-dialect", "convert the document to 2020-12", "JSON Schema dialect %s is not supported, only 2020-12 is", v.Text)
+	}
+}
+
+func (b *bundler) schema(v *Value) *Value {
+	switch {
+	case v.Kind == Object:
+	case v.Kind == Scalar && (v.Text[0] == 't' || v.Text[0] == 'f'):
+		return v
+	default:
+		b.errorf(v, "schema-invalid", "", "a schema is an object, true or false")
+		return v
+	}
+	out := &Value{Kind: Object, doc: v.doc, offset: v.offset}
+	for _, m := range v.Members {
+		if member := b.member(m); member != nil {
+			out.Add(m.Name, member)
+		}
+	}
+	return out
+}
+
+// member returns what becomes of one member of a schema; nil leaves it out.
+func (b *bundler) member(m Member) *Value {
+	switch keywords[m.Name].holds {
+	case nothing:
+		return nil
+	case refused:
+		b.errorf(m.Value, "schema-unsupported", "refer to the definition with $ref", "%s is not supported", m.Name)
+	case reference:
+		return b.reference(m.Value)
+	case subschema:
+		return b.schema(m.Value)
+	case subschemas:
+		return b.each(m)
+	case named:
+		return b.named(m)
+	case data:
+		if problem := keywords[m.Name].check.of(m.Value); problem != "" {
+			b.errorf(m.Value, "schema-invalid", "", "%s %s", m.Name, problem)
+		}
+	}
+	return m.Value
+}
+
+func (b *bundler) each(m Member) *Value {
+	if m.Value.Kind != Array || len(m.Value.Items) == 0 {
+		b.errorf(m.Value, "schema-invalid", "", "%s must be a list of schemas with at least one", m.Name)
+		return m.Value
+	}
+	out := &Value{Kind: Array, doc: m.Value.doc, offset: m.Value.offset}
+	for _, item := range m.Value.Items {
+		out.Items = append(out.Items, b.schema(item))
+	}
+	return out
+}
+
+func (b *bundler) named(m Member) *Value {
+	if m.Value.Kind != Object {
+		b.errorf(m.Value, "schema-invalid", "", "%s must be an object of schemas", m.Name)
+		return m.Value
+	}
+	out := &Value{Kind: Object, doc: m.Value.doc, offset: m.Value.offset}
+	for _, member := range m.Value.Members {
+		if m.Name == "patternProperties" {
+			b.pattern(member)
+		}
+		out.Add(member.Name, b.schema(member.Value))
+	}
+	return out
+}
+
+func (b *bundler) pattern(m Member) {
+	if _, err := regexp.Compile(m.Name); err != nil {
+		b.errorf(m.Value, "schema-invalid", "", "patternProperties: %v", err)
+	}
+}
+
+func (b *bundler) reference(v *Value) *Value {
+	ref, ok := v.AsString()
+	if !ok {
+		b.errorf(v, "schema-invalid", "", "$ref must be a string")
+		return v
+	}
+	doc, pointer, err := b.set.resolve(v.doc, ref)
+	if err != nil {
+		b.unresolved(v, ref, err)
+		return v
+	}
+	to, err := doc.At(pointer)
+	if err != nil {
+		b.unresolved(v, ref, err)
+		return v
+	}
+	t := target{doc, pointer}
+	if b.refs[t] == "" {
+		b.dialect(doc)
+		b.define(t, to)
+	}
+	return Str(b.refs[t])
+}
+
+func (b *bundler) unresolved(v *Value, ref string, err error) {
+	var syntax *SyntaxError
+	var pointer *PointerError
+	switch {
+	case errors.As(err, &syntax):
+		b.list.Errorf(diag.Problem{Pos: syntax.Pos, Code: "schema-syntax"}, "%s", syntax.Msg)
+	case errors.As(err, &pointer):
+		b.errorf(v, "schema-ref", diag.Nearest(pointer.Token, pointer.Names), "$ref %q leads nowhere: %v", ref, err)
+	default:
+		b.errorf(v, "schema-ref", "", "$ref %q: %v", ref, err)
+	}
+}
+
+// define gives a target its place in defs: under its own name, or with a number
+// after it when another document's definition has that name.
+func (b *bundler) define(t target, v *Value) {
+	base := t.name()
+	name := base
+	for n := 2; b.taken[name]; n++ {
+		name = fmt.Sprintf("%s_%d", base, n)
+	}
+	b.taken[name] = true
+	b.refs[t] = "#" + (&url.URL{Path: Pointer("$defs", name)}).EscapedPath()
+	b.queue = append(b.queue, definition{name, v})
+}
+
+func (t target) name() string {
+	last := path.Base(t.pointer)
+	if t.pointer == "" {
+		last = strings.TrimSuffix(path.Base(t.doc.Path), ".json")
+	}
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune("/~%\"\\ ", r) {
+			return '_'
+		}
+		return r
+	}, last)
+}

@@ -1,0 +1,173 @@
+package document
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"unicode/utf8"
+
+	sourcev1 "github.com/bindery-dev/bindery/proto/bindery/source/v1"
+)
+
+// A Document is one JSON document of a module.
+type Document struct {
+	Path string // slash-separated, relative to the module's root
+	Root *Value
+
+	data []byte
+}
+
+// A SyntaxError says why a document does not parse, and where.
+type SyntaxError struct {
+	Pos *sourcev1.Position
+	Msg string // lower case, no period
+}
+
+func (e *SyntaxError) Error() string { return e.Msg }
+
+// Parse reads data as one JSON value. The error is a [*SyntaxError]. It also
+// refuses what parsers disagree on: a member name that occurs twice in an object,
+// and invalid UTF-8.
+func Parse(path string, data []byte) (*Document, error) {
+	d := &Document{Path: path, data: data}
+	if i := invalidUTF8(data); i >= 0 {
+		return nil, d.errorAt(i, "invalid UTF-8")
+	}
+	p := parser{doc: d, dec: json.NewDecoder(bytes.NewReader(data))}
+	p.dec.UseNumber()
+	v, err := p.value(0)
+	if err != nil {
+		return nil, err
+	}
+	if end := p.start(); end < len(data) {
+		return nil, d.errorAt(end, "more than one value")
+	}
+	d.Root = v
+	return d, nil
+}
+
+// Pos returns the place of v, and nil when it was not read from a document.
+func (v *Value) Pos() *sourcev1.Position {
+	if v == nil || v.doc == nil {
+		return nil
+	}
+	return v.doc.position(v.offset)
+}
+
+func (d *Document) position(offset int) *sourcev1.Position {
+	before := d.data[:min(offset, len(d.data))]
+	return &sourcev1.Position{
+		File:   d.Path,
+		Line:   uint32(1 + bytes.Count(before, []byte("\n"))),
+		Column: uint32(len(before) - bytes.LastIndexByte(before, '\n')),
+	}
+}
+
+func (d *Document) errorAt(offset int, format string, args ...any) error {
+	return &SyntaxError{Pos: d.position(offset), Msg: fmt.Sprintf(format, args...)}
+}
+
+type parser struct {
+	doc *Document
+	dec *json.Decoder
+}
+
+// start returns the offset at which the next token begins: the decoder's offset
+// is the end of the last one.
+func (p *parser) start() int {
+	i := int(p.dec.InputOffset())
+	for i < len(p.doc.data) && bytes.IndexByte([]byte(" \t\r\n,:"), p.doc.data[i]) >= 0 {
+		i++
+	}
+	return i
+}
+
+func (p *parser) token() (json.Token, int, error) {
+	at := p.start()
+	t, err := p.dec.Token()
+	if err == nil {
+		return t, at, nil
+	}
+	var syntax *json.SyntaxError
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, at, p.doc.errorAt(len(p.doc.data), "unexpected end of the document")
+	case errors.As(err, &syntax):
+		return nil, at, p.doc.errorAt(max(0, int(syntax.Offset)-1), "%s", syntax.Error())
+	}
+	return nil, at, p.doc.errorAt(at, "%v", err)
+}
+
+func (p *parser) value(depth int) (*Value, error) {
+	t, at, err := p.token()
+	if err != nil {
+		return nil, err
+	}
+	v := &Value{doc: p.doc, offset: at}
+	delim, nested := t.(json.Delim)
+	switch {
+	case !nested:
+		v.Text = bytes.TrimRight(p.doc.data[at:p.dec.InputOffset()], " \t\r\n")
+		return v, nil
+	case depth == MaxDepth:
+		return nil, p.doc.errorAt(at, "nested deeper than %d", MaxDepth)
+	case delim == '{':
+		v.Kind = Object
+		err = p.members(v, depth)
+	default:
+		v.Kind = Array
+		err = p.items(v, depth)
+	}
+	if err != nil {
+		return nil, err
+	}
+	_, _, err = p.token() // the closing delimiter
+	return v, err
+}
+
+func (p *parser) members(v *Value, depth int) error {
+	seen := map[string]bool{}
+	for p.dec.More() {
+		t, at, err := p.token()
+		if err != nil {
+			return err
+		}
+		name := t.(string)
+		if seen[name] {
+			return p.doc.errorAt(at, "member %q occurs twice", name)
+		}
+		seen[name] = true
+		member, err := p.value(depth + 1)
+		if err != nil {
+			return err
+		}
+		v.Add(name, member)
+	}
+	return nil
+}
+
+func (p *parser) items(v *Value, depth int) error {
+	for p.dec.More() {
+		item, err := p.value(depth + 1)
+		if err != nil {
+			return err
+		}
+		v.Items = append(v.Items, item)
+	}
+	return nil
+}
+
+// invalidUTF8 returns the offset of the first byte that is not UTF-8, -1 when
+// there is none.
+func invalidUTF8(data []byte) int {
+	for i := 0; i < len(data); {
+		r, size := utf8.DecodeRune(data[i:])
+		if r == utf8.RuneError && size == 1 {
+			return i
+		}
+		i += size
+	}
+	return -1
+}

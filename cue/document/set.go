@@ -1,0 +1,185 @@
+package document
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// ErrNoDocument is returned, wrapped, for a document that the module does not
+// have.
+var ErrNoDocument = errors.New("no such document")
+
+// A Set is the JSON documents of a module. A document is parsed when it is first
+// asked for, and once. A Set may be used concurrently.
+type Set struct {
+	open map[string]func() (*Document, error)
+}
+
+// NewSet returns the documents of files, which maps slash-separated paths relative
+// to the module's root to contents.
+func NewSet(files map[string][]byte) *Set {
+	s := &Set{open: make(map[string]func() (*Document, error), len(files))}
+	for name, data := range files {
+		s.open[name] = sync.OnceValues(func() (*Document, error) { return Parse(name, data) })
+	}
+	return s
+}
+
+// Names returns the paths of all documents, sorted.
+func (s *Set) Names() []string { return slices.Sorted(maps.Keys(s.open)) }
+
+// Open returns the document at a path relative to the module's root. The error
+// wraps [ErrNoDocument] or is a [*SyntaxError].
+func (s *Set) Open(name string) (*Document, error) {
+	open, ok := s.open[name]
+	if !ok {
+		return nil, fmt.Errorf("%w: %s", ErrNoDocument, name)
+	}
+	return open()
+}
+
+// resolve finds what a $ref in from refers to. A file is looked for by its name
+// next to from before any $id is considered: $ids are copied between versions of a
+// schema, file names in one directory are unique.
+func (s *Set) resolve(from *Document, ref string) (*Document, string, error) {
+	file, fragment, _ := strings.Cut(ref, "#")
+	pointer, err := url.PathUnescape(fragment)
+	if err != nil {
+		return nil, "", fmt.Errorf("$ref %q is not a URI reference", ref)
+	}
+	if file == "" {
+		return from, pointer, nil
+	}
+	doc, err := s.find(from, file)
+	return doc, pointer, err
+}
+
+func (s *Set) find(from *Document, file string) (*Document, error) {
+	dir := path.Dir(from.Path)
+	for _, name := range []string{path.Join(dir, file), path.Join(dir, path.Base(file))} {
+		if _, ok := s.open[name]; ok {
+			return s.Open(name)
+		}
+	}
+	return s.findID(from, file)
+}
+
+func (s *Set) findID(from *Document, ref string) (*Document, error) {
+	want := absolute(from.id(), ref)
+	var found []*Document
+	for _, name := range s.Names() {
+		doc, err := s.Open(name)
+		if err == nil && doc.id() != "" && doc.id() == want {
+			found = append(found, doc)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, fmt.Errorf("%w: neither a file %q beside %s nor a document with the $id %q", ErrNoDocument, path.Base(ref), from.Path, want)
+	case 1:
+		return found[0], nil
+	}
+	return nil, fmt.Errorf("%s and %s both have the $id %q: refer to one by its file name", found[0].Path, found[1].Path, want)
+}
+
+// id returns the $id of the document without a fragment, "" when it has none.
+func (d *Document) id() string {
+	id, _ := d.Root.Get("$id").AsString()
+	return strings.TrimSuffix(id, "#")
+}
+
+func absolute(base, ref string) string {
+	b, err := url.Parse(base)
+	if err != nil {
+		return ref
+	}
+	u, err := b.Parse(ref)
+	if err != nil {
+		return ref
+	}
+	return u.String()
+}
+
+// A PointerError says where a JSON Pointer leads nowhere.
+type PointerError struct {
+	Pointer string   // that was followed
+	Token   string   // that is not there
+	Names   []string // the members that are there instead, sorted
+}
+
+func (e *PointerError) Error() string { return fmt.Sprintf("%q has no %q", e.Pointer, e.Token) }
+
+// At returns the value at a JSON Pointer. The error is a [*PointerError].
+func (d *Document) At(pointer string) (*Value, error) {
+	v, rest := d.Root, pointer
+	for rest != "" {
+		token := rest[1:]
+		if rest[0] != '/' {
+			return nil, &PointerError{Pointer: "", Token: rest}
+		}
+		rest = ""
+		if i := strings.IndexByte(token, '/'); i >= 0 {
+			token, rest = token[:i], token[i:]
+		}
+		token = unescape.Replace(token)
+		next := v.child(token)
+		if next == nil {
+			at := strings.TrimSuffix(pointer, rest)
+			return nil, &PointerError{Pointer: at[:strings.LastIndexByte(at, '/')], Token: token, Names: v.names()}
+		}
+		v = next
+	}
+	return v, nil
+}
+
+func (v *Value) child(token string) *Value {
+	if v.Kind != Array {
+		return v.Get(token)
+	}
+	if i, err := strconv.Atoi(token); err == nil && i >= 0 && i < len(v.Items) {
+		return v.Items[i]
+	}
+	return nil
+}
+
+func (v *Value) names() []string {
+	var names []string
+	for _, m := range v.Members {
+		names = append(names, m.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+var (
+	escape   = strings.NewReplacer("~", "~0", "/", "~1")
+	unescape = strings.NewReplacer("~1", "/", "~0", "~")
+)
+
+// Tokens splits a JSON Pointer into its unescaped tokens.
+func Tokens(pointer string) []string {
+	if pointer == "" {
+		return nil
+	}
+	tokens := strings.Split(pointer[1:], "/")
+	for i, t := range tokens {
+		tokens[i] = unescape.Replace(t)
+	}
+	return tokens
+}
+
+// Pointer returns the JSON Pointer of tokens.
+func Pointer(tokens ...string) string {
+	var b strings.Builder
+	for _, t := range tokens {
+		b.WriteString("/" + escape.Replace(t))
+	}
+	return b.String()
+}

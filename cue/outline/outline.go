@@ -1,0 +1,241 @@
+// Package outline says where in CUE files each field is written.
+//
+// What comes in are the syntax trees of the files of one package; what goes out
+// are, for the path of a value, the places that have a part in it, the most
+// telling first. CUE itself keeps such places only for values that it can
+// evaluate, and often names the schema instead of the author.
+//
+// An outline is drawn without evaluating anything: it follows literal fields,
+// unifications, references to fields and definitions of the package, patterns,
+// and the bodies of comprehensions. What a function computes or an index selects
+// is not in it.
+package outline
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/literal"
+	"cuelang.org/go/cue/token"
+
+	sourcev1 "github.com/bindery-dev/bindery/proto/bindery/source/v1"
+)
+
+// A Route is how a place came to have a part in a value: the lower, the more
+// telling.
+type Route uint8
+
+const (
+	Literal     Route = iota // the field is written out
+	Referenced               // it is written out in a field that this one refers to
+	Matched                  // a pattern matches its label
+	Conditional              // it is in the body of a comprehension
+)
+
+// A Place is where a field is written.
+type Place struct {
+	Route Route
+	Label *sourcev1.Position
+	Value *sourcev1.Position
+	Expr  ast.Expr // the value as it is written there
+	Doc   string   // the comment of the field, on one line
+}
+
+// A Cursor is a value in the outline of a package, or none. It is not changed and
+// may be used concurrently. The zero Cursor is at no value.
+type Cursor struct {
+	at []reached
+}
+
+// Draw outlines the files of a package and returns a cursor at the package itself.
+func Draw(files ...*ast.File) Cursor {
+	root := &node{}
+	for _, f := range files {
+		root.decls(f.Decls, false)
+	}
+	return Cursor{[]reached{{root, Literal}}}
+}
+
+// A node stands for a field, wherever it is written.
+type node struct {
+	parent   *node
+	places   []place
+	fields   map[string]*node
+	lets     map[string]*node
+	patterns []pattern
+	refs     []reference
+	opaque   bool // it has a part that an outline cannot follow
+}
+
+type place struct {
+	label, value ast.Node
+	expr         ast.Expr
+	doc          string
+	conditional  bool
+}
+
+type pattern struct {
+	label ast.Expr // nil matches every label
+	node  *node
+}
+
+// A reference is a, or a.b.c, seen from scope.
+type reference struct {
+	scope *node
+	path  []string
+}
+
+// Down returns a cursor at the value at path below c. A list's elements have their
+// index as label.
+func (c Cursor) Down(path ...string) Cursor {
+	for _, label := range path {
+		var next []reached
+		for _, r := range expand(c.at) {
+			next = append(next, r.step(label)...)
+		}
+		c.at = next
+	}
+	return c
+}
+
+// Places returns where the value is written, the most telling place first.
+func (c Cursor) Places() []Place {
+	var found []Place
+	for _, r := range c.at {
+		for _, p := range r.node.places {
+			route := r.route
+			if p.conditional {
+				route = Conditional
+			}
+			found = append(found, Place{
+				Route: route, Label: position(p.label.Pos()), Value: position(p.value.Pos()), Expr: p.expr, Doc: p.doc,
+			})
+		}
+	}
+	slices.SortStableFunc(found, func(a, b Place) int {
+		return cmp.Or(cmp.Compare(a.Route, b.Route), depth(b)-depth(a))
+	})
+	return found
+}
+
+// depth is how many directories deep a place's file is: a deeper one belongs to
+// fewer bindings and says more about this one.
+func depth(p Place) int { return strings.Count(p.Label.GetFile(), "/") }
+
+// Fields returns the labels, sorted, that are written out at the value.
+func (c Cursor) Fields() []string {
+	var names []string
+	for _, r := range expand(c.at) {
+		for name := range r.node.fields {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Exists reports whether the value is written or matched by a pattern.
+func (c Cursor) Exists() bool { return len(c.at) > 0 }
+
+// Opaque reports whether the value has a part that an outline cannot follow: what
+// is not found below it may still be there.
+func (c Cursor) Opaque() bool {
+	return slices.ContainsFunc(expand(c.at), func(r reached) bool { return r.node.opaque })
+}
+
+// A reached is a node and how it was come to.
+type reached struct {
+	node  *node
+	route Route
+}
+
+func (r reached) step(label string) []reached {
+	var next []reached
+	if n := r.node.fields[label]; n != nil {
+		next = append(next, reached{n, r.route})
+	}
+	for _, p := range r.node.patterns {
+		if p.label == nil || matches(p.label, label) {
+			next = append(next, reached{p.node, max(r.route, Matched)})
+		}
+	}
+	return next
+}
+
+// expand adds the nodes that those of at refer to, each once.
+func expand(at []reached) []reached {
+	var all []reached
+	seen := map[*node]bool{}
+	var add func(r reached)
+	add = func(r reached) {
+		if seen[r.node] {
+			return
+		}
+		seen[r.node] = true
+		all = append(all, r)
+		for _, ref := range r.node.refs {
+			for _, n := range ref.resolve() {
+				add(reached{n, max(r.route, Referenced)})
+			}
+		}
+	}
+	for _, r := range at {
+		add(r)
+	}
+	return all
+}
+
+// resolve returns the node that the reference names, if the package has it.
+func (r reference) resolve() []*node {
+	for scope := r.scope; scope != nil; scope = scope.parent {
+		n := scope.fields[r.path[0]]
+		if let := scope.lets[r.path[0]]; let != nil {
+			n = let
+		}
+		if n == nil {
+			continue
+		}
+		for _, label := range r.path[1:] {
+			if n = n.fields[label]; n == nil {
+				return nil
+			}
+		}
+		return []*node{n}
+	}
+	return nil
+}
+
+// matches reports whether a pattern constraint applies to a label. Where that
+// cannot be told without evaluation, it does.
+func matches(pattern ast.Expr, label string) bool {
+	switch x := pattern.(type) {
+	case *ast.BasicLit:
+		s, err := literal.Unquote(x.Value)
+		return err != nil || s == label
+	case *ast.UnaryExpr:
+		lit, ok := x.X.(*ast.BasicLit)
+		if ok && x.Op == token.NEQ {
+			return !matches(lit, label)
+		}
+	case *ast.BinaryExpr:
+		switch x.Op {
+		case token.OR:
+			return matches(x.X, label) || matches(x.Y, label)
+		case token.AND:
+			return matches(x.X, label) && matches(x.Y, label)
+		}
+	}
+	return true
+}
+
+func position(p token.Pos) *sourcev1.Position {
+	if !p.IsValid() {
+		return nil
+	}
+	return &sourcev1.Position{File: p.Filename(), Line: uint32(p.Line()), Column: uint32(p.Column())}
+}
+
+func index(i int) string { return strconv.Itoa(i) }
