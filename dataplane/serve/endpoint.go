@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"slices"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -113,8 +114,8 @@ func (e *endpoint) stream(w http.ResponseWriter, r *http.Request) {
 		notAllowed(w, "POST")
 		return
 	}
-	if !slices.Contains(mcp.SupportedProtocolVersions(), version) {
-		refuse(w, refusal{status: http.StatusBadRequest, code: jsonrpc.CodeInvalidRequest, message: "unsupported protocol version"})
+	if refused := e.checkStream(r, version); refused != nil {
+		refuse(w, *refused)
 		return
 	}
 	ctx, cancel := e.bound(r.Context())
@@ -132,4 +133,18 @@ func (e *endpoint) stream(w http.ResponseWriter, r *http.Request) {
 	e.watch.streams.Inc()
 	defer e.watch.streams.Dec()
 	transport.ServeHTTP(w, r.WithContext(ctx))
+}
+
+// checkStream returns why a GET by a client of version does not get a stream; nil
+// when it does.
+func (e *endpoint) checkStream(r *http.Request, version string) *refusal {
+	switch {
+	case !slices.Contains(mcp.SupportedProtocolVersions(), version):
+		return &refusal{status: http.StatusBadRequest, code: jsonrpc.CodeInvalidRequest, message: "unsupported protocol version"}
+	case !strings.Contains(strings.Join(r.Header.Values("Accept"), ","), "text/event-stream"):
+		return &refusal{status: http.StatusNotAcceptable, code: jsonrpc.CodeInvalidRequest, message: "a GET is answered with a stream of events: accept text/event-stream"}
+	case e.life.Err() != nil:
+		return &refusal{status: http.StatusServiceUnavailable, code: jsonrpc.CodeInternalError, message: "this node is about to stop"}
+	}
+	return nil
 }

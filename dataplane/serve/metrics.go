@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/bindery-dev/bindery/dataplane/table"
 )
 
 // metrics counts what a server does. Label values come from the table, never from
@@ -45,4 +47,20 @@ func newMetrics(r prometheus.Registerer) *metrics {
 func (m *metrics) observe(endpoint, tool, class string, took time.Duration) {
 	m.calls.WithLabelValues(endpoint, tool, class).Inc()
 	m.duration.WithLabelValues(endpoint, tool).Observe(took.Seconds())
+}
+
+// forget drops what was counted of tools that prev has and next has not: names come
+// and go for as long as a node runs.
+func (m *metrics) forget(prev, next *table.Table) {
+	for _, path := range prev.Endpoints() {
+		at := next.Endpoint(path)
+		for _, tool := range prev.Endpoint(path).Tools {
+			if at != nil && at.Tool(tool.Name) != nil {
+				continue
+			}
+			gone := prometheus.Labels{"endpoint": path, "tool": tool.Name}
+			m.calls.DeletePartialMatch(gone)
+			m.duration.Delete(gone)
+		}
+	}
 }

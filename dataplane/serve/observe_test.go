@@ -25,8 +25,13 @@ import (
 // listening returns how many clients wait to hear of changes.
 func listening(t *testing.T, s *Server) int {
 	t.Helper()
+	return gauge(t, s.metrics.streams)
+}
+
+func gauge(t *testing.T, g prometheus.Gauge) int {
+	t.Helper()
 	r := prometheus.NewRegistry()
-	r.MustRegister(s.metrics.streams)
+	r.MustRegister(g)
 	families, err := r.Gather()
 	if err != nil {
 		t.Fatal(err)
@@ -93,6 +98,21 @@ func TestObservedCalls(t *testing.T) {
 		if !strings.Contains(metrics, want+"\n") {
 			t.Errorf("metrics are without %s:\n%s", want, metrics)
 		}
+	}
+}
+
+// TestForgottenTools has a tool that a swap takes away: what was counted of it goes
+// too, or names would pile up for as long as a node runs.
+func TestForgottenTools(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	book := librarytest.Binding(upstream(t, librarytest.Upstream()))
+	s, url := serving(t, Config{Metrics: registry}, book)
+	post(t, url+"/library", eras[1], "tools/call", `{"name":"get_book","arguments":{"id":"1"}}`)
+	post(t, url+"/library", eras[1], "tools/call", `{"name":"add_book","arguments":{"payload":{"title":"x"}}}`)
+	book.Tools = book.Tools[:1]
+	s.Swap(build(t, 2, s.Table(), book))
+	if metrics := scrape(t, registry); strings.Contains(metrics, `tool="get_book"`) || !strings.Contains(metrics, `tool="add_book"`) {
+		t.Errorf("metrics are\n%s", metrics)
 	}
 }
 

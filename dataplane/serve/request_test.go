@@ -19,6 +19,7 @@ func TestRefusals(t *testing.T) {
 		name         string
 		method, url  string
 		header, body string
+		accept       string
 		status       int
 		want         string
 	}{
@@ -28,6 +29,7 @@ func TestRefusals(t *testing.T) {
 		{name: "method", method: http.MethodDelete, url: url + "/library", status: 405, want: `takes GET, POST`},
 		{name: "GET of a modern client", method: http.MethodGet, header: eras[0], url: url + "/library", status: 405, want: `takes POST`},
 		{name: "GET of an unknown client", method: http.MethodGet, header: "2020-01-01", url: url + "/library", status: 400, want: `unsupported protocol version`},
+		{name: "GET of a browser", method: http.MethodGet, header: eras[1], accept: "text/html,*/*", url: url + "/library", status: 406, want: `accept text/event-stream`},
 		{name: "too large", url: url + "/library", body: `{"secret-marker":"` + strings.Repeat("x", 1000) + `"}`, status: 413, want: `larger than 1000 bytes`},
 		{name: "no JSON", url: url + "/library", body: `{"secret-marker":`, status: 400, want: `"code":-32700`},
 		{name: "two values", url: url + "/library", body: `{}{"secret-marker":1}`, status: 400, want: `"code":-32700`},
@@ -53,6 +55,7 @@ func TestRefusals(t *testing.T) {
 				t.Fatal(err)
 			}
 			r.Header.Set("Mcp-Protocol-Version", tt.header)
+			r.Header.Set("Accept", tt.accept)
 			status, body := send(t, r)
 			if status != tt.status || !strings.Contains(body, `"jsonrpc":"2.0"`) || !strings.Contains(body, tt.want) || strings.Contains(body, "secret-marker") {
 				t.Errorf("%d %s; want %d with %s", status, body, tt.status, tt.want)

@@ -123,6 +123,7 @@ func (s *Server) Swap(next *table.Table) {
 	s.live.Store(now)
 	if prev != nil {
 		tell(prev, now)
+		s.metrics.forget(prev.table, next)
 		prev.table.Retire(next)
 	}
 }

@@ -103,11 +103,13 @@ func post(t *testing.T, url, version, method, params string) (int, string) {
 	return send(t, r)
 }
 
-// send sends r with what every MCP request has.
+// send sends r with what every MCP request has, unless it has it already.
 func send(t *testing.T, r *http.Request) (int, string) {
 	t.Helper()
 	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("Accept", "application/json, text/event-stream")
+	if r.Header.Get("Accept") == "" {
+		r.Header.Set("Accept", "application/json, text/event-stream")
+	}
 	resp, err := http.DefaultClient.Do(r)
 	if err != nil {
 		t.Fatal(err)

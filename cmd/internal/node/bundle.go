@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"time"
@@ -91,7 +92,7 @@ func (n *node) logRefusal(err error) {
 // readBundle returns the content of the bundle file at path. The error names the
 // file and wraps [fs.ErrNotExist] when there is none.
 func readBundle(path string) (*irv1.Content, error) {
-	data, err := os.ReadFile(path)
+	data, err := readFile(path)
 	if err != nil {
 		return nil, err
 	}
@@ -104,6 +105,23 @@ func readBundle(path string) (*irv1.Content, error) {
 		return nil, fmt.Errorf("bundle %s: %w", path, err)
 	}
 	return c, nil
+}
+
+// maxFile is the size, in bytes, that no bundle file exceeds: a bundle, and what
+// frames its parts.
+const maxFile = irv1.MaxBundle + 1<<20
+
+func readFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err == nil && len(data) > maxFile {
+		err = fmt.Errorf("%s is larger than a bundle can be, %d bytes", path, irv1.MaxBundle)
+	}
+	return data, err
 }
 
 // retryable reports whether what err complains about may change without the

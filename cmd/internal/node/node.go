@@ -88,7 +88,7 @@ type node struct {
 	registry *prometheus.Registry
 	metrics  metrics
 	serve    *serve.Server
-	secrets  *secret.Store
+	deps     table.Deps
 	draining atomic.Bool
 }
 
@@ -137,7 +137,7 @@ func newNode(cfg Config) *node {
 		log:      cfg.Log,
 		registry: registry,
 		metrics:  newMetrics(registry),
-		secrets:  secret.New(cfg.Secrets, cfg.Env),
+		deps:     table.Deps{Secrets: secret.New(cfg.Secrets, cfg.Env), UserAgent: "bindery/" + build.Version()},
 		serve: serve.New(serve.Config{
 			Version:        build.Version(),
 			PublicURL:      cfg.PublicURL,
@@ -210,7 +210,7 @@ func (n *node) follow(ctx context.Context) error {
 // prepare builds a table of c aside; commit makes it the one that is served. The
 // error is a [*discoveryv1.Refused].
 func (n *node) prepare(_ context.Context, gen *discoveryv1.Generation, c *irv1.Content) (commit func(), err error) {
-	next, err := table.Build(c, gen, n.serve.Table(), table.Deps{Secrets: n.secrets})
+	next, err := table.Build(c, gen, n.serve.Table(), n.deps)
 	if err != nil {
 		n.metrics.refused.Inc()
 		return nil, err
