@@ -1,0 +1,334 @@
+package irv1_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
+)
+
+const schema = `{"type":"object"}`
+
+func digest(s string) []byte {
+	d := irv1.DigestOf([]byte(s))
+	return d[:]
+}
+
+// library is a binding without problems.
+func library() *irv1.Binding {
+	return &irv1.Binding{
+		Name:     "library",
+		Endpoint: "/mcp",
+		Upstream: &irv1.Upstream{
+			Scheme:           irv1.Scheme_SCHEME_HTTPS,
+			Authority:        "library.example:8443",
+			BasePath:         "/api/v1",
+			Headers:          []*irv1.Header{{Name: "X-Client", Value: "bindery"}},
+			Credential:       &irv1.Credential{Kind: &irv1.Credential_Bearer{Bearer: &irv1.BearerCredential{Secret: "library-token"}}},
+			MaxRequestBytes:  1,
+			MaxResponseBytes: 1,
+		},
+		Meta: []*irv1.MetaRule{
+			{Field: "agent", Header: "User-Agent", Format: irv1.Format_FORMAT_TEXT, Generate: irv1.Generate_GENERATE_NOTHING, MaxLength: 10},
+			{Field: "lang", Header: "Accept-Language", Format: irv1.Format_FORMAT_TEXT, Generate: irv1.Generate_GENERATE_NOTHING, MaxLength: 10},
+		},
+		Errors: &irv1.Errors{
+			Style: irv1.ErrorStyle_ERROR_STYLE_TOOL,
+			Code:  -32000,
+			Rules: []*irv1.ErrorRule{{
+				Name:       "closed",
+				Conditions: []*irv1.Condition{{Kind: &irv1.Condition_Status{Status: 503}}, {Kind: &irv1.Condition_Failure{Failure: irv1.Failure_FAILURE_TIMEOUT}}},
+				Fallback:   []*irv1.Member{{Name: "kind", Json: []byte(`"closed"`)}},
+			}},
+			Payload: &irv1.PayloadError{Code: -32602, MessageMember: "message", PathMember: "place"},
+		},
+		Tools: []*irv1.Tool{{
+			Name:        "get_book",
+			Description: "Read one book.",
+			Method:      irv1.Method_METHOD_GET,
+			Path:        []*irv1.PathPart{{Kind: &irv1.PathPart_Literal{Literal: "/books/"}}, {Kind: &irv1.PathPart_Argument{Argument: "id"}}},
+			Arguments:   []*irv1.Argument{{Name: "id", In: irv1.ArgumentIn_ARGUMENT_IN_PATH, Type: irv1.ArgumentType_ARGUMENT_TYPE_STRING, Required: true}},
+			Meta:        []string{"agent", "lang"},
+			InputSchema: digest(schema),
+			Timeout:     durationpb.New(time.Second),
+			Result:      irv1.ResultMode_RESULT_MODE_MCP,
+		}},
+	}
+}
+
+// open returns bindings as a node gets them.
+func open(t *testing.T, bindings ...*irv1.Binding) *irv1.Content {
+	t.Helper()
+	sealed, err := irv1.Seal(bindings, [][]byte{[]byte(schema)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := irv1.Open(sealed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestValidateAccepts(t *testing.T) {
+	second := library()
+	second.Name, second.Endpoint = "other", "/other/mcp"
+	if p := open(t, library(), second).Validate(); p != nil {
+		t.Errorf("problems with a good bundle: %v", p)
+	}
+	none := open(t)
+	if p := none.Validate(); p != nil {
+		t.Errorf("problems with an empty bundle: %v", p)
+	}
+}
+
+func TestValidate(t *testing.T) {
+	tests := []struct {
+		name  string
+		spoil func(b *irv1.Binding)
+		want  string // how one of the problems begins
+	}{
+		{"binding name", func(b *irv1.Binding) { b.Name = "a/b" }, `binding "a/b": name: "a/b" cannot be the name of a binding`},
+		{"endpoint without slash", func(b *irv1.Binding) { b.Endpoint = "mcp" }, `binding "library": endpoint: "mcp" cannot be`},
+		{"endpoint with dots", func(b *irv1.Binding) { b.Endpoint = "/a/../b" }, `binding "library": endpoint: "/a/../b" cannot be`},
+		{"endpoint with a query", func(b *irv1.Binding) { b.Endpoint = "/a?b" }, `binding "library": endpoint: "/a?b" cannot be`},
+		{"endpoint with wide letters", func(b *irv1.Binding) { b.Endpoint = "/ŕ" }, `binding "library": endpoint: "/ŕ" cannot be`},
+		{"no upstream", func(b *irv1.Binding) { b.Upstream = nil }, `binding "library": upstream: there is no upstream`},
+		{"no scheme", func(b *irv1.Binding) { b.Upstream.Scheme = 0 }, `binding "library": upstream.scheme: scheme is not set`},
+		{"unknown scheme", func(b *irv1.Binding) { b.Upstream.Scheme = 9 }, `binding "library": upstream.scheme: scheme has the value 9, which this node does not know`},
+		{"no host", func(b *irv1.Binding) { b.Upstream.Authority = "" }, `binding "library": upstream.url: "" is not a host`},
+		{"user information", func(b *irv1.Binding) { b.Upstream.Authority = "me:pw@library.example" }, `binding "library": upstream.url: "me:pw@library.example" is not a host`},
+		{"path in authority", func(b *irv1.Binding) { b.Upstream.Authority = "library.example/x" }, `binding "library": upstream.url: "library.example/x" is not a host`},
+		{"bad port", func(b *irv1.Binding) { b.Upstream.Authority = "library.example:99999" }, `binding "library": upstream.url: "library.example:99999" is not a host`},
+		{"empty port", func(b *irv1.Binding) { b.Upstream.Authority = "library.example:" }, `binding "library": upstream.url: "library.example:" is not a host`},
+		{"only a port", func(b *irv1.Binding) { b.Upstream.Authority = ":80" }, `binding "library": upstream.url: ":80" is not a host`},
+		{"second line in authority", func(b *irv1.Binding) { b.Upstream.Authority = "a\r\nb" }, `binding "library": upstream.url: "a\r\nb" is not a host`},
+		{"base path ends in a slash", func(b *irv1.Binding) { b.Upstream.BasePath = "/v1/" }, `binding "library": upstream.url: "/v1/" cannot begin`},
+		{"base path is relative", func(b *irv1.Binding) { b.Upstream.BasePath = "v1" }, `binding "library": upstream.url: "v1" cannot begin`},
+		{"base path with dots", func(b *irv1.Binding) { b.Upstream.BasePath = "/a/%2e./b" }, `binding "library": upstream.url: "/a/%2e./b" cannot begin`},
+		{"base path of another host", func(b *irv1.Binding) { b.Upstream.BasePath = "//evil" }, `binding "library": upstream.url: "//evil" cannot begin`},
+		{"request limit", func(b *irv1.Binding) { b.Upstream.MaxRequestBytes = 0 }, `binding "library": upstream.maxRequestBytes: it must be`},
+		{"response limit", func(b *irv1.Binding) { b.Upstream.MaxResponseBytes = -1 }, `binding "library": upstream.maxResponseBytes: it must be`},
+		{"header name", func(b *irv1.Binding) { b.Upstream.Headers[0].Name = "X Y" }, `binding "library": upstream.headers.X Y: "X Y" is not the canonical name`},
+		{"header in another case", func(b *irv1.Binding) { b.Upstream.Headers[0].Name = "x-client" }, `binding "library": upstream.headers.x-client: "x-client" is not the canonical name`},
+		{"header of the connection", func(b *irv1.Binding) { b.Upstream.Headers[0].Name = "Transfer-Encoding" }, `binding "library": upstream.headers.Transfer-Encoding: header Transfer-Encoding is not`},
+		{"credential in the bundle", func(b *irv1.Binding) { b.Upstream.Headers[0].Name = "Authorization" }, `binding "library": upstream.headers.Authorization: header Authorization is not`},
+		{"header value", func(b *irv1.Binding) { b.Upstream.Headers[0].Value = "a\nb" }, `binding "library": upstream.headers.X-Client: its value must be`},
+		{"header twice", func(b *irv1.Binding) { b.Upstream.Headers = append(b.Upstream.Headers, b.Upstream.Headers[0]) }, `binding "library": upstream.headers.X-Client: there are two`},
+		{"credential of no kind", func(b *irv1.Binding) { b.Upstream.Credential.Kind = nil }, `binding "library": upstream.credential: kind is not set`},
+		{"secret that is a path", func(b *irv1.Binding) { b.Upstream.Credential.GetBearer().Secret = "../x" }, `binding "library": upstream.auth.bearer.secret: "../x" cannot be`},
+		{"basic", func(b *irv1.Binding) {
+			b.Upstream.Credential = &irv1.Credential{Kind: &irv1.Credential_Basic{Basic: &irv1.BasicCredential{User: "a:b", Secret: "x"}}}
+		}, `binding "library": upstream.auth.basic.user: a user name cannot have a colon`},
+		{"credential in a header of the binding", func(b *irv1.Binding) {
+			b.Upstream.Credential = &irv1.Credential{Kind: &irv1.Credential_Header{Header: &irv1.HeaderCredential{Name: "X-Client", Secret: "x"}}}
+		}, `binding "library": upstream.headers.X-Client: the credential sets this header`},
+		{"credential in a header of a caller", func(b *irv1.Binding) {
+			b.Upstream.Credential = &irv1.Credential{Kind: &irv1.Credential_Header{Header: &irv1.HeaderCredential{Name: "User-Agent", Secret: "x"}}}
+		}, `binding "library": meta.agent.header: the credential sets User-Agent`},
+		{"meta field twice", func(b *irv1.Binding) { b.Meta[1].Field = "agent" }, `binding "library": meta.agent: there are two rules`},
+		{"meta header twice", func(b *irv1.Binding) { b.Meta[1].Header = "User-Agent" }, `binding "library": meta.lang.header: another rule sets User-Agent`},
+		{"meta header reserved", func(b *irv1.Binding) { b.Meta[1].Header = "Host" }, `binding "library": meta.lang.header: header Host is not`},
+		{"meta header of the body", func(b *irv1.Binding) { b.Meta[1].Header = "Content-Type" }, `binding "library": meta.lang.header: the payload decides`},
+		{"meta format", func(b *irv1.Binding) { b.Meta[1].Format = 0 }, `binding "library": meta.format: format is not set`},
+		{"meta generate", func(b *irv1.Binding) { b.Meta[1].Generate = 77 }, `binding "library": meta.generate: generate has the value 77`},
+		{"meta length", func(b *irv1.Binding) { b.Meta[1].MaxLength = 0 }, `binding "library": meta.lang.maxLength: it must be`},
+		{"meta lengths crossed", func(b *irv1.Binding) { b.Meta[1].MinLength = 11 }, `binding "library": meta.lang.minLength: it is more`},
+		{"meta choice", func(b *irv1.Binding) { b.Meta[1].OneOf = []string{"a\tb"} }, `binding "library": meta.lang.oneOf: "a\tb" cannot be`},
+		{"no errors", func(b *irv1.Binding) { b.Errors = nil }, `binding "library": errors: there is nothing`},
+		{"no style", func(b *irv1.Binding) { b.Errors.Style = 0 }, `binding "library": errors.style: style is not set`},
+		{"no code", func(b *irv1.Binding) { b.Errors.Code = 0 }, `binding "library": errors.code: it must not`},
+		{"rule without name", func(b *irv1.Binding) { b.Errors.Rules[0].Name = "" }, `binding "library": errors.rules.: the rule has no name`},
+		{"rule without condition", func(b *irv1.Binding) { b.Errors.Rules[0].Conditions = nil }, `binding "library": errors.rules.closed: the rule has no condition`},
+		{"condition without kind", func(b *irv1.Binding) { b.Errors.Rules[0].Conditions[0].Kind = nil }, `binding "library": errors.rules.conditions: kind is not set`},
+		{"status", func(b *irv1.Binding) {
+			b.Errors.Rules[0].Conditions[0] = &irv1.Condition{Kind: &irv1.Condition_Status{Status: 600}}
+		}, `binding "library": errors.rules.closed: 600 is not`},
+		{"class", func(b *irv1.Binding) {
+			b.Errors.Rules[0].Conditions[0] = &irv1.Condition{Kind: &irv1.Condition_Class{Class: 6}}
+		}, `binding "library": errors.rules.closed: 6 is not`},
+		{"unknown failure", func(b *irv1.Binding) {
+			b.Errors.Rules[0].Conditions[1] = &irv1.Condition{Kind: &irv1.Condition_Failure{Failure: 9}}
+		}, `binding "library": errors.rules.conditions.failure: failure has the value 9`},
+		{"tie", func(b *irv1.Binding) {
+			b.Errors.Rules = append(b.Errors.Rules, &irv1.ErrorRule{Name: "later", Conditions: []*irv1.Condition{{Kind: &irv1.Condition_Status{Status: 503}}}})
+		}, `binding "library": errors.rules.later: rule "closed" matches status 503 too`},
+		{"rule code", func(b *irv1.Binding) { b.Errors.Rules[0].Code = proto.Int32(0) }, `binding "library": errors.rules.closed.code: it must not`},
+		{"member that is no JSON", func(b *irv1.Binding) { b.Errors.Rules[0].Fallback[0].Json = []byte(`"a`) }, `binding "library": errors.rules.closed.fallback: member "kind" is not a JSON value`},
+		{"member that is no UTF-8", func(b *irv1.Binding) { b.Errors.Rules[0].Fallback[0].Json = []byte("\"\xff\"") }, `binding "library": errors.rules.closed.fallback: member "kind" is not a JSON value`},
+		{"no payload error", func(b *irv1.Binding) { b.Errors.Payload = nil }, `binding "library": errors.payload: there is nothing`},
+		{"payload code", func(b *irv1.Binding) { b.Errors.Payload.Code = 0 }, `binding "library": errors.payload.code: it must not`},
+		{"one member, two explanations", func(b *irv1.Binding) { b.Errors.Payload.PathMember = "message" }, `binding "library": errors.payload: one member takes`},
+		{"keyword twice", func(b *irv1.Binding) {
+			b.Errors.Payload.Keywords = []*irv1.KeywordWord{{Keyword: "type"}, {Keyword: "type"}}
+		}, `binding "library": errors.payload.keywords: keyword "type" stands twice`},
+		{"no tools", func(b *irv1.Binding) { b.Tools = nil }, `binding "library": tools: there are no tools`},
+		{"tool twice", func(b *irv1.Binding) { b.Tools = append(b.Tools, b.Tools[0]) }, `binding "library": tool "get_book": name: endpoint /mcp has another tool`},
+		{"tool name", func(b *irv1.Binding) { b.Tools[0].Name = "get book" }, `binding "library": tool "get book": name: "get book" cannot be`},
+		{"no description", func(b *irv1.Binding) { b.Tools[0].Description = "" }, `binding "library": tool "get_book": description: there is none`},
+		{"no method", func(b *irv1.Binding) { b.Tools[0].Method = 0 }, `binding "library": tools.method: method is not set`},
+		{"no result", func(b *irv1.Binding) { b.Tools[0].Result = 0 }, `binding "library": tools.result: result is not set`},
+		{"path parameter without argument", func(b *irv1.Binding) { b.Tools[0].Arguments[0].Name = "isbn" }, `binding "library": tool "get_book": http: path parameter "id" has no argument`},
+		{"argument that is not in the path", func(b *irv1.Binding) { b.Tools[0].Arguments[0].Name = "isbn" }, `binding "library": tool "get_book": args.isbn: the path does not have it`},
+		{"path argument in the query", func(b *irv1.Binding) { b.Tools[0].Arguments[0].In = irv1.ArgumentIn_ARGUMENT_IN_QUERY }, `binding "library": tool "get_book": http: path parameter "id" has no argument`},
+		{"optional path argument", func(b *irv1.Binding) { b.Tools[0].Arguments[0].Required = false }, `binding "library": tool "get_book": args.id: an argument of the path must be required`},
+		{"argument named meta", func(b *irv1.Binding) {
+			b.Tools[0].Arguments = append(b.Tools[0].Arguments, &irv1.Argument{Name: "meta", In: irv1.ArgumentIn_ARGUMENT_IN_QUERY, Type: 1})
+		}, `binding "library": tool "get_book": args.meta: this name has a meaning already`},
+		{"argument without type", func(b *irv1.Binding) { b.Tools[0].Arguments[0].Type = 0 }, `binding "library": tools.arguments.type: type is not set`},
+		{"path part without kind", func(b *irv1.Binding) { b.Tools[0].Path[1].Kind = nil }, `binding "library": tools.path: kind is not set`},
+		{"relative path", func(b *irv1.Binding) { b.Tools[0].Path[0] = literal("books/") }, `binding "library": tool "get_book": http: "books/{id}" cannot be`},
+		{"path with dots", func(b *irv1.Binding) { b.Tools[0].Path[0] = literal("/a/../") }, `binding "library": tool "get_book": http: "/a/../{id}" cannot be`},
+		{"path with a query", func(b *irv1.Binding) { b.Tools[0].Path[0] = literal("/a?b=") }, `binding "library": tool "get_book": http: "/a?b={id}" cannot be`},
+		{"path with half an escape", func(b *irv1.Binding) { b.Tools[0].Path[0] = literal("/%4") }, `binding "library": tool "get_book": http: "/%4{id}" cannot be`},
+		{"no path", func(b *irv1.Binding) { b.Tools[0].Path = nil }, `binding "library": tool "get_book": http: "" cannot be`},
+		{"meta of no rule", func(b *irv1.Binding) { b.Tools[0].Meta[0] = "other" }, `binding "library": tool "get_book": meta: the binding has no rule for field "other"`},
+		{"meta twice", func(b *irv1.Binding) { b.Tools[0].Meta[0] = "lang" }, `binding "library": tool "get_book": meta: field "lang" stands twice`},
+		{"schema that is not there", func(b *irv1.Binding) { b.Tools[0].InputSchema = digest("other") }, `binding "library": tool "get_book": payload: the bundle lacks`},
+		{"schema without digest", func(b *irv1.Binding) { b.Tools[0].InputSchema = []byte("x") }, `binding "library": tool "get_book": payload: the bundle lacks`},
+		{"no timeout", func(b *irv1.Binding) { b.Tools[0].Timeout = nil }, `binding "library": tool "get_book": timeout: it must be`},
+		{"negative timeout", func(b *irv1.Binding) { b.Tools[0].Timeout = durationpb.New(-1) }, `binding "library": tool "get_book": timeout: it must be`},
+		{"timeout that is no duration", func(b *irv1.Binding) { b.Tools[0].Timeout = &durationpb.Duration{Seconds: 1 << 62} }, `binding "library": tool "get_book": timeout: it must be`},
+		{"unknown field", func(b *irv1.Binding) { unknown(b) }, `binding "library": the bundle has a field here`},
+		{"unknown field deep inside", func(b *irv1.Binding) { unknown(b.Errors.Rules[0].Conditions[0]) }, `binding "library": errors.rules.conditions: the bundle has a field here`},
+		{"unknown field in a duration", func(b *irv1.Binding) { unknown(b.Tools[0].Timeout) }, `binding "library": tools.timeout: the bundle has a field here`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			b := library()
+			tt.spoil(b)
+			problems := open(t, b).Validate()
+			if !slices.ContainsFunc(problems, func(p irv1.Problem) bool { return strings.HasPrefix(p.String(), tt.want) }) {
+				t.Errorf("problems are %q, want one like %q", problems, tt.want)
+			}
+		})
+	}
+}
+
+func literal(s string) *irv1.PathPart {
+	return &irv1.PathPart{Kind: &irv1.PathPart_Literal{Literal: s}}
+}
+
+// unknown adds a field from a newer build to m.
+func unknown(m proto.Message) {
+	m.ProtoReflect().SetUnknown(protowire.AppendVarint(protowire.AppendTag(nil, 1999, protowire.VarintType), 1))
+}
+
+func TestValidateManifest(t *testing.T) {
+	tests := []struct {
+		name  string
+		spoil func(c *irv1.Content)
+		want  string
+	}{
+		{"level", func(c *irv1.Content) { c.Manifest.Level = irv1.Level + 1 }, "the bundle has IR level 2, this node runs up to 1"},
+		{"feature", func(c *irv1.Content) { c.Manifest.Features = []string{"teleport"} }, `the bundle needs the feature "teleport", which this node lacks`},
+		{"unknown field", func(c *irv1.Content) { unknown(c.Manifest) }, "the bundle has a field here that this node does not know: upgrade the node"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c := open(t, library())
+			tt.spoil(c)
+			if p := c.Validate(); len(p) != 1 || p[0].String() != tt.want {
+				t.Errorf("problems are %q, want %q", p, tt.want)
+			}
+		})
+	}
+}
+
+func TestValidateAcrossBindings(t *testing.T) {
+	second := library()
+	second.Name = "second"
+	problems := open(t, library(), second).Validate()
+	want := `binding "second": tool "get_book": name: endpoint /mcp has another tool of this name, in binding "library"`
+	if len(problems) != 1 || problems[0].String() != want {
+		t.Errorf("problems are %q, want %q", problems, want)
+	}
+	if problems := open(t, library(), library()).Validate(); !slices.ContainsFunc(problems, func(p irv1.Problem) bool {
+		return p.String() == `binding "library": there are two bindings of this name`
+	}) {
+		t.Errorf("problems are %q", problems)
+	}
+}
+
+func TestValidateCountsTools(t *testing.T) {
+	var bindings []*irv1.Binding
+	for _, name := range []string{"a", "b"} {
+		b := library()
+		b.Name, b.Tools = name, nil
+		for i := range irv1.MaxTools / 2 {
+			tool := proto.CloneOf(library().Tools[0])
+			tool.Name = fmt.Sprintf("%s%d", name, i)
+			b.Tools = append(b.Tools, tool)
+		}
+		bindings = append(bindings, b)
+	}
+	if p := content(bindings).Validate(); len(p) > 0 {
+		t.Fatalf("problems at the limit: %d, the first is %v", len(p), p[0])
+	}
+	one := proto.CloneOf(library().Tools[0])
+	bindings[1].Tools = append(bindings[1].Tools, one)
+	p := content(bindings).Validate()
+	if len(p) != 1 || p[0].String() != `binding "b": endpoint: endpoint /mcp has 10001 tools, at most 10000 can share one` {
+		t.Errorf("problems are %.3v", p)
+	}
+}
+
+// content skips sealing, whose limit on one binding is met before that on tools.
+func content(bindings []*irv1.Binding) *irv1.Content {
+	return &irv1.Content{
+		Manifest: &irv1.Manifest{Level: irv1.Level},
+		Bindings: bindings,
+		Schemas:  map[irv1.Digest][]byte{irv1.DigestOf([]byte(schema)): []byte(schema)},
+	}
+}
+
+// FuzzValidate holds that no bundle that opens makes Validate panic, and that it
+// says the same of a bundle twice.
+func FuzzValidate(f *testing.F) {
+	seed := func(b *irv1.Binding) {
+		data, err := irv1.Marshal(b)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data, []byte(schema))
+	}
+	seed(library())
+	seed(&irv1.Binding{})
+	seed(&irv1.Binding{Upstream: &irv1.Upstream{Credential: &irv1.Credential{}}, Meta: []*irv1.MetaRule{{}}, Errors: &irv1.Errors{Rules: []*irv1.ErrorRule{{Conditions: []*irv1.Condition{{}}}}}, Tools: []*irv1.Tool{{Path: []*irv1.PathPart{{}}}}})
+	f.Fuzz(func(t *testing.T, data, schema []byte) {
+		b := &irv1.Binding{}
+		if proto.Unmarshal(data, b) != nil {
+			return
+		}
+		sealed, err := irv1.Seal([]*irv1.Binding{b}, [][]byte{schema})
+		if err != nil {
+			return
+		}
+		c, err := irv1.Open(sealed)
+		if err != nil {
+			return
+		}
+		if first, second := c.Validate(), c.Validate(); !slices.Equal(first, second) {
+			t.Errorf("problems are %q, then %q", first, second)
+		}
+	})
+}
+
+func BenchmarkValidate(b *testing.B) {
+	binding := library()
+	for range 999 {
+		binding.Tools = append(binding.Tools, binding.Tools[0])
+	}
+	c := content([]*irv1.Binding{binding})
+	b.ReportAllocs()
+	for b.Loop() {
+		c.Validate()
+	}
+}
