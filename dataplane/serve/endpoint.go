@@ -3,9 +3,7 @@ package serve
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -76,13 +74,12 @@ func (e *endpoint) endListening(next mcp.MethodHandler) mcp.MethodHandler {
 }
 
 // survive is the middleware that turns a panic into an error: the SDK runs
-// requests on goroutines of its own, where one would end the node. What was
-// panicked with may hold anything and is not logged; where it happened is.
+// requests on goroutines of its own, where one would end the node.
 func (e *endpoint) survive(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (res mcp.Result, err error) {
 		defer func() {
 			if p := recover(); p != nil {
-				e.watch.log.Error("request panicked", "endpoint", e.path, "method", method, "panic", fmt.Sprintf("%T", p), "stack", string(debug.Stack()))
+				logPanic(e.watch.log, p, "endpoint", e.path, "method", method)
 				res, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error"}
 			}
 		}()

@@ -185,6 +185,25 @@ func TestSurvive(t *testing.T) {
 	}
 }
 
+// TestSurviveHTTP has a panic outside of the SDK: the connection is dropped, and
+// nobody reads what the panic said.
+func TestSurviveHTTP(t *testing.T) {
+	log := &lines{}
+	s := New(Config{Log: slog.New(slog.NewJSONHandler(log, nil))})
+	s.live.Store(&live{endpoints: map[string]*endpoint{"/library": {http: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("M4RK3R") })}}})
+	h := httptest.NewUnstartedServer(s)
+	h.Config.ErrorLog = slog.NewLogLogger(s.log.Handler(), slog.LevelError)
+	h.Start()
+	defer h.Close()
+	if resp, err := http.Post(h.URL+"/library", "application/json", strings.NewReader("{}")); err == nil {
+		resp.Body.Close()
+		t.Errorf("status is %d", resp.StatusCode)
+	}
+	if all := strings.Join(log.all(), ""); strings.Contains(all, "M4RK3R") || !strings.Contains(all, "TestSurviveHTTP") {
+		t.Errorf("log is %s", all)
+	}
+}
+
 func scrape(t *testing.T, registry *prometheus.Registry) string {
 	t.Helper()
 	w := httptest.NewRecorder()

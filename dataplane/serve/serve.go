@@ -17,6 +17,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 
@@ -147,6 +148,12 @@ func (s *Server) EndStreams() { s.endStreams() }
 
 // ServeHTTP answers one request of an MCP client. The path selects the endpoint.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer func() {
+		if p := recover(); p != nil {
+			logPanic(s.log, p, "path", r.URL.Path)
+			panic(http.ErrAbortHandler) // net/http would log what p says
+		}
+	}()
 	if reason := s.guard.check(r); reason != "" {
 		refuse(w, refusal{status: http.StatusForbidden, code: jsonrpc.CodeInvalidRequest, message: reason})
 		return
@@ -185,6 +192,12 @@ func (s *Server) post(e *endpoint, w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	e.http.ServeHTTP(w, r)
+}
+
+// logPanic logs where a panic came from. What it was with may hold anything and is
+// not logged.
+func logPanic(log *slog.Logger, p any, where ...any) {
+	log.With(where...).Error("request panicked", "panic", fmt.Sprintf("%T", p), "stack", string(debug.Stack()))
 }
 
 func notAllowed(w http.ResponseWriter, allow string) {

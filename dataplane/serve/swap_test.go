@@ -31,7 +31,7 @@ func TestHeldCall(t *testing.T) {
 		session := connect(t, url+"/library", era, nil)
 		result := make(chan *mcp.CallToolResult, 1)
 		go func() {
-			res, err := session.CallTool(context.Background(), getBook)
+			res, err := session.CallTool(context.Background(), getBook())
 			if err != nil {
 				t.Error(err)
 			}
@@ -44,7 +44,7 @@ func TestHeldCall(t *testing.T) {
 		after := librarytest.Binding(upstream(t, librarytest.Upstream()))
 		after.Tools[0].Description = "Adds a book, really."
 		s.Swap(build(t, uint64(10*i+2), s.Table(), after))
-		next, err := session.CallTool(t.Context(), getBook)
+		next, err := session.CallTool(t.Context(), getBook())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,7 +56,11 @@ func TestHeldCall(t *testing.T) {
 	}
 }
 
-var getBook = &mcp.CallToolParams{Name: "get_book", Arguments: map[string]any{"id": "1"}}
+// getBook returns the parameters of a call. They are not to be shared: the client of
+// the later revisions writes its version into them.
+func getBook() *mcp.CallToolParams {
+	return &mcp.CallToolParams{Name: "get_book", Arguments: map[string]any{"id": "1"}}
+}
 
 // TestListChanged swaps tables in front of a client that listens: it hears of what
 // it can see, and of nothing else.
@@ -131,7 +135,7 @@ func TestEndStreams(t *testing.T) {
 	until(t, func() bool { return listening(t, s) == len(eras) })
 	s.EndStreams()
 	until(t, func() bool { return listening(t, s) == 0 })
-	if _, err := sessions[0].CallTool(t.Context(), getBook); err != nil {
+	if _, err := sessions[0].CallTool(t.Context(), getBook()); err != nil {
 		t.Error(err)
 	}
 	r, err := http.NewRequest(http.MethodGet, url+"/library", nil)
@@ -218,7 +222,7 @@ func TestDisconnect(t *testing.T) {
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			_, _ = session.CallTool(ctx, getBook) // fails: the client went away
+			_, _ = session.CallTool(ctx, getBook()) // fails: the client went away
 		}()
 		soon(t, "the upstream is called", asked)
 		goAway()

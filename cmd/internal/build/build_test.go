@@ -12,11 +12,11 @@ func TestVersion(t *testing.T) {
 		want string
 	}{
 		{"tagged", debug.BuildInfo{Main: debug.Module{Version: "v1.2.0"}}, "v1.2.0"},
-		{"checkout", debug.BuildInfo{
+		{"working copy", debug.BuildInfo{
 			Main:     debug.Module{Version: "(devel)"},
 			Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "0123456789abcdef"}, {Key: "vcs.modified", Value: "true"}},
 		}, "devel-0123456789ab+dirty"},
-		{"clean checkout", debug.BuildInfo{
+		{"clean working copy", debug.BuildInfo{
 			Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "0123456789abcdef"}, {Key: "vcs.modified", Value: "false"}},
 		}, "devel-0123456789ab"},
 		{"nothing recorded", debug.BuildInfo{}, "devel"},
