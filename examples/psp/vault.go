@@ -3,6 +3,7 @@ package psp
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -11,7 +12,7 @@ import (
 // A Charge asks for money that a token was given out for.
 type Charge struct {
 	Token      string   `json:"token"`
-	Key        string   `json:"key"` // charges of one token with equal keys are one charge; empty: always another
+	Key        string   `json:"key"` // equal charges with a key are one charge; empty: each is another
 	MerchantID string   `json:"merchant_id"`
 	SessionID  string   `json:"checkout_session_id"`
 	Amount     int64    `json:"amount"` // in minor units
@@ -36,7 +37,7 @@ type held struct {
 	expires                     time.Time
 	brand, funding              string
 	used                        bool
-	key                         string // of the charge that used it
+	charged                     Charge // what used it
 }
 
 // A vault holds tokens. It may be used concurrently.
@@ -71,13 +72,13 @@ func (s *Server) Redeem(_ context.Context, c Charge) error {
 	if !ok {
 		return &DeclinedError{"token unknown"}
 	}
-	if h.used && c.Key != "" && c.Key == h.key {
+	if h.used && c.Key != "" && reflect.DeepEqual(c, h.charged) {
 		return nil
 	}
 	if reason := h.refuses(c, v.now()); reason != "" {
 		return &DeclinedError{reason}
 	}
-	h.used, h.key = true, c.Key
+	h.used, h.charged = true, c
 	return nil
 }
 

@@ -11,13 +11,16 @@ import (
 
 // Decode reads body into v. A member that v does not have is an error, like a
 // value of the wrong type; the answer is nil when all is well.
-func Decode(body []byte, v any) *Answer {
-	err := Strict(body, v)
+func Decode(body []byte, v any) *Answer { return DecodeAt("$", body, v) }
+
+// DecodeAt is Decode for a part of a body: at is the JSONPath to it.
+func DecodeAt(at string, data []byte, v any) *Answer {
+	err := Strict(data, v)
 	if err == nil {
 		return nil
 	}
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		param := "$"
+		param := at
 		if wrong.Field != "" {
 			param += "." + wrong.Field
 		}
@@ -25,19 +28,20 @@ func Decode(body []byte, v any) *Answer {
 	}
 	// encoding/json has no type for this one, and does not say where it was.
 	if _, quoted, ok := strings.Cut(err.Error(), "unknown field "); ok {
-		return Invalid(anywhere(strings.Trim(quoted, `"`)), "This member is not known.")
+		return Invalid(at+anywhere(strings.Trim(quoted, `"`)), "This member is not known.")
 	}
-	return Invalid("$", "The request body could not be understood.")
+	return Invalid(at, "This value could not be understood.")
 }
 
 var simpleName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
 
-// anywhere is the JSONPath to members of a name, wherever they are.
+// anywhere ends a JSONPath in all members of a name below, however deep. It is
+// empty for names that a path would have to quote.
 func anywhere(name string) string {
 	if !simpleName.MatchString(name) {
-		return "$"
+		return ""
 	}
-	return "$.." + name
+	return ".." + name
 }
 
 // Strict is json.Unmarshal that refuses unknown members. Types with their own
