@@ -67,6 +67,9 @@ func (s *Session) Close() error {
 	return s.mcp.Close()
 }
 
+// URL is the endpoint's.
+func (s *Session) URL() string { return s.url }
+
 // Protocol is the protocol revision that client and server agreed on.
 func (s *Session) Protocol() string { return s.mcp.InitializeResult().ProtocolVersion }
 

@@ -106,10 +106,11 @@ func (s *Screen) Table(header []string, rows [][]Cell) {
 	for i := range head {
 		head[i].Style = Dim
 	}
-	s.columns(append([][]Cell{head}, rows...))
+	s.List(append([][]Cell{head}, rows...))
 }
 
-func (s *Screen) columns(rows [][]Cell) {
+// List writes rows in columns that line up, without a header.
+func (s *Screen) List(rows [][]Cell) {
 	var widths []int
 	for _, row := range rows {
 		for i, c := range row {
