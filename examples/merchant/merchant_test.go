@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -65,8 +66,15 @@ func newSeller(t *testing.T, change func(*merchant.Config)) *seller {
 	return s
 }
 
+// compiled keeps what compile returned: every test needs the same few.
+var compiled sync.Map
+
+// compile returns a definition of a schema document, formats asserted.
 func compile(t *testing.T, path, def string) *jsonschema.Schema {
 	t.Helper()
+	if s, ok := compiled.Load(path + def); ok {
+		return s.(*jsonschema.Schema)
+	}
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -85,6 +93,7 @@ func compile(t *testing.T, path, def string) *jsonschema.Schema {
 	if err != nil {
 		t.Fatal(err)
 	}
+	compiled.Store(path+def, s)
 	return s
 }
 
