@@ -74,8 +74,7 @@ func (s *Store) Lookup(name string) (string, error) {
 		return "", err
 	}
 	if value == "" {
-		value, _ = s.env(Variable(name))
-		value = strings.TrimRight(value, "\r\n")
+		value = s.fromEnv(name)
 	}
 	if value == "" {
 		return "", fmt.Errorf("%w: %q: %s", ErrMissing, name, s.Hint(name))
@@ -115,6 +114,15 @@ func ValidName(name string) bool {
 
 func isWord(r rune) bool {
 	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
+}
+
+// fromEnv returns the value in the variable of name; "" when there is none.
+func (s *Store) fromEnv(name string) string {
+	value, ok := s.env(Variable(name))
+	if !ok {
+		return ""
+	}
+	return strings.TrimRight(value, "\r\n")
 }
 
 // fromFile returns the value in the file of name; "" when there is no file.

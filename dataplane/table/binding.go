@@ -1,6 +1,7 @@
 package table
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -177,9 +178,11 @@ func listed(t *irv1.Tool, in *input) []byte {
 		InputSchema json.RawMessage `json:"inputSchema"`
 		Annotations *annotations    `json:"annotations,omitempty"`
 	}{t.GetName(), t.GetTitle(), t.GetDescription(), json.RawMessage(in.document), hints(t.GetAnnotations())}
-	// Strings and a document that was parsed: marshalling cannot fail.
-	data, _ := json.Marshal(entry)
-	return data
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // models read this
+	_ = e.Encode(entry)    // strings and a document that was parsed: it cannot fail
+	return bytes.TrimSpace(b.Bytes())
 }
 
 // annotations are the tool hints of MCP, in its words.

@@ -1,0 +1,440 @@
+package table_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/bindery-dev/bindery/dataplane/secret"
+	"github.com/bindery-dev/bindery/dataplane/table"
+	"github.com/bindery-dev/bindery/dataplane/upstream"
+	discoveryv1 "github.com/bindery-dev/bindery/proto/bindery/discovery/v1"
+	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
+)
+
+// bundle is one in the making: bindings and the schemas that their tools name.
+type bundle struct {
+	bindings []*irv1.Binding
+	schemas  [][]byte
+}
+
+// binding adds a binding called name whose upstream is at authority.
+func (b *bundle) binding(name, endpoint, authority string) *irv1.Binding {
+	binding := &irv1.Binding{
+		Name:     name,
+		Endpoint: endpoint,
+		Upstream: &irv1.Upstream{Scheme: irv1.Scheme_SCHEME_HTTPS, Authority: authority, MaxRequestBytes: 1, MaxResponseBytes: 1},
+		Errors:   &irv1.Errors{Style: irv1.ErrorStyle_ERROR_STYLE_TOOL, Code: -32000, Payload: &irv1.PayloadError{Code: -32602}},
+	}
+	b.bindings = append(b.bindings, binding)
+	return binding
+}
+
+// tool adds a tool called name to binding, with a payload whose schema is payload.
+func (b *bundle) tool(binding *irv1.Binding, name, payload string) *irv1.Tool {
+	schema := []byte(fmt.Sprintf(`{"type":"object","properties":{"payload":%s}}`, payload))
+	b.schemas = append(b.schemas, schema)
+	digest := irv1.DigestOf(schema)
+	tool := &irv1.Tool{
+		Name: name, Description: "It is " + name + ".", Method: irv1.Method_METHOD_POST,
+		Path:        []*irv1.PathPart{{Kind: &irv1.PathPart_Literal{Literal: "/" + name}}},
+		Payload:     &irv1.Payload{},
+		InputSchema: digest[:], Timeout: durationpb.New(time.Second), Result: irv1.ResultMode_RESULT_MODE_MCP,
+	}
+	binding.Tools = append(binding.Tools, tool)
+	return tool
+}
+
+func (b *bundle) content(t testing.TB) *irv1.Content {
+	t.Helper()
+	sealed, err := irv1.Seal(b.bindings, b.schemas)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := irv1.Open(sealed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func (b *bundle) build(t testing.TB, prev *table.Table, deps table.Deps) *table.Table {
+	t.Helper()
+	if deps.Secrets == nil {
+		deps.Secrets = secret.New("", nil)
+	}
+	tab, err := table.Build(b.content(t), &discoveryv1.Generation{Number: 7}, prev, deps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tab
+}
+
+// shop is a bundle of two bindings at one endpoint and one at another.
+func shop() *bundle {
+	b := &bundle{}
+	pets := b.binding("pets", "/mcp", "pets.example")
+	b.tool(pets, "add_pet", `{"type":"object"}`)
+	b.tool(pets, "wash_pet", `{"type":"object","required":["soap"]}`)
+	food := b.binding("food", "/mcp", "food.example")
+	b.tool(food, "buy_food", `{"type":"object"}`)
+	vets := b.binding("vets", "/a/mcp", "vets.example")
+	b.tool(vets, "call_vet", `{}`)
+	return b
+}
+
+func TestBuild(t *testing.T) {
+	b := shop()
+	tab := b.build(t, nil, table.Deps{})
+	if tab.Generation().GetNumber() != 7 || tab.Digest() != b.content(t).Digest {
+		t.Errorf("table is of generation %v and bundle %s", tab.Generation(), tab.Digest())
+	}
+	if got, want := tab.Endpoints(), []string{"/a/mcp", "/mcp"}; !slices.Equal(got, want) {
+		t.Errorf("endpoints are %q, want %q", got, want)
+	}
+	if got, want := names(tab.Endpoint("/mcp")), []string{"add_pet", "buy_food", "wash_pet"}; !slices.Equal(got, want) {
+		t.Errorf("tools are %q, want %q", got, want)
+	}
+	if tab.Endpoint("/other") != nil || tab.Endpoint("/mcp").Tool("call_vet") != nil {
+		t.Error("a tool is where it does not belong")
+	}
+	tool := tab.Endpoint("/a/mcp").Tool("call_vet")
+	if tool == nil || tool.Binding != "vets" || tool.Method != "POST" || tool.Template != "/call_vet" || tool.Timeout != time.Second {
+		t.Errorf("tool is %+v", tool)
+	}
+}
+
+func names(e *table.Endpoint) []string {
+	var all []string
+	for _, t := range e.Tools {
+		all = append(all, t.Name)
+	}
+	return all
+}
+
+func TestDepsHaveDefaults(t *testing.T) {
+	deps := shop().build(t, nil, table.Deps{}).Endpoint("/mcp").Tool("add_pet").Deps()
+	uuid := regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
+	if one, two := deps.UUID(), deps.UUID(); !uuid.MatchString(one) || one == two {
+		t.Errorf("UUIDs are %q and %q", one, two)
+	}
+	if deps.UserAgent != "bindery" || time.Since(deps.Now()) > time.Minute {
+		t.Errorf("defaults are %q, %v", deps.UserAgent, deps.Now())
+	}
+}
+
+// The entry of a tool is what MCP has in tools/list, on one line, its schema as
+// the bundle has it.
+func TestToolJSON(t *testing.T) {
+	b := &bundle{}
+	binding := b.binding("pets", "/mcp", "pets.example")
+	tool := b.tool(binding, "add_pet", "{\n\t\"type\": \"object\",\r\n \"maximum\": 12345678901234567890, \"pattern\": \"<&>\"}")
+	tool.Title = "Add a pet"
+	tool.Annotations = &irv1.Annotations{Idempotent: true}
+	plain := b.tool(binding, "feed_pet", `{}`)
+	endpoint := b.build(t, nil, table.Deps{}).Endpoint("/mcp")
+	got := endpoint.Tool(tool.GetName()).JSON
+	want := `{"name":"add_pet","title":"Add a pet","description":"It is add_pet.","inputSchema":{"type":"object","properties":{"payload":` +
+		`{"type":"object","maximum":12345678901234567890,"pattern":"<&>"}}},` +
+		`"annotations":{"readOnlyHint":false,"destructiveHint":false,"idempotentHint":true,"openWorldHint":false}}`
+	if string(got) != want {
+		t.Errorf("JSON is\n%s, want\n%s", got, want)
+	}
+	var entry map[string]any
+	if err := json.Unmarshal(endpoint.Tool(plain.GetName()).JSON, &entry); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := entry["title"]; ok || entry["annotations"] != nil {
+		t.Errorf("entry has what the tool has not: %v", entry)
+	}
+}
+
+func TestSurface(t *testing.T) {
+	before := shop().build(t, nil, table.Deps{})
+	changes := []struct {
+		name    string
+		change  func(b *bundle)
+		visible bool
+	}{
+		{"nothing", func(*bundle) {}, false},
+		{"path", func(b *bundle) {
+			b.bindings[0].Tools[0].Path[0] = &irv1.PathPart{Kind: &irv1.PathPart_Literal{Literal: "/v2"}}
+		}, false},
+		{"upstream", func(b *bundle) { b.bindings[0].Upstream.Authority = "other.example" }, false},
+		{"tool of another endpoint", func(b *bundle) { b.bindings[2].Tools[0].Description = "New." }, false},
+		{"description", func(b *bundle) { b.bindings[0].Tools[0].Description = "New." }, true},
+		{"hint", func(b *bundle) { b.bindings[0].Tools[0].Annotations = &irv1.Annotations{} }, true},
+		{"tool gone", func(b *bundle) { b.bindings[0].Tools = b.bindings[0].Tools[:1] }, true},
+	}
+	for _, tt := range changes {
+		t.Run(tt.name, func(t *testing.T) {
+			b := shop()
+			tt.change(b)
+			after := b.build(t, before, table.Deps{})
+			if changed := after.Endpoint("/mcp").Surface != before.Endpoint("/mcp").Surface; changed != tt.visible {
+				t.Errorf("surface changed: %t, want %t", changed, tt.visible)
+			}
+		})
+	}
+}
+
+// Of 1,000 tools with a schema each, one changed: one schema is compiled, and the
+// tools of bindings that did not change are the same.
+func TestBuildCostsWhatChanged(t *testing.T) {
+	make1000 := func(changed string) *bundle {
+		b := &bundle{}
+		for i := range 10 {
+			binding := b.binding(fmt.Sprintf("b%d", i), "/mcp", "pets.example")
+			for j := range 100 {
+				payload := fmt.Sprintf(`{"type":"object","maxProperties":%d}`, 1000*i+j)
+				if name := fmt.Sprintf("t%d_%d", i, j); name == changed {
+					b.tool(binding, name, `{"type":"array"}`)
+				} else {
+					b.tool(binding, name, payload)
+				}
+			}
+		}
+		return b
+	}
+	before := make1000("").build(t, nil, table.Deps{})
+	after := make1000("t3_14").build(t, before, table.Deps{})
+	compiled, tools := 0, 0
+	for i, tool := range after.Endpoint("/mcp").Tools {
+		old := before.Endpoint("/mcp").Tools[i]
+		if tool.Schema != old.Schema {
+			compiled++
+		}
+		if tool != old {
+			tools++
+		}
+	}
+	if compiled != 1 || tools != 100 {
+		t.Errorf("%d schemas compiled and %d tools made, want 1 and 100", compiled, tools)
+	}
+	for _, same := range [][2]*table.Table{{after, make1000("t3_14").build(t, after, table.Deps{})}, {before, make1000("").build(t, after, table.Deps{})}} {
+		if same[0].Endpoint("/mcp").Surface != same[1].Endpoint("/mcp").Surface {
+			t.Error("what is shared differs from what is made")
+		}
+	}
+}
+
+// Two tools with one schema have it compiled once, also in the first table.
+func TestSchemasAreCompiledOnce(t *testing.T) {
+	tab := shop().build(t, nil, table.Deps{})
+	a, b := tab.Endpoint("/mcp").Tool("add_pet"), tab.Endpoint("/mcp").Tool("buy_food")
+	if a.Schema == nil || a.Schema != b.Schema {
+		t.Error("an equal schema is compiled twice")
+	}
+}
+
+// transports counts how often the one for an origin was made and closed.
+type transports struct {
+	made   map[string]int
+	closed map[string]int
+}
+
+func (s *transports) deps() table.Deps {
+	return table.Deps{Transport: func(o upstream.Origin) http.RoundTripper {
+		s.made[o.Authority]++
+		return &transport{closed: func() { s.closed[o.Authority]++ }}
+	}}
+}
+
+type transport struct {
+	http.RoundTripper
+	closed func()
+}
+
+func (t *transport) CloseIdleConnections() { t.closed() }
+
+func TestConnectionsSurviveReloads(t *testing.T) {
+	s := &transports{made: map[string]int{}, closed: map[string]int{}}
+	first := shop().build(t, nil, s.deps())
+	if s.made["pets.example"] != 1 || s.made["food.example"] != 1 {
+		t.Errorf("made %v", s.made)
+	}
+	b := shop()
+	b.bindings[0].Upstream.Headers = []*irv1.Header{{Name: "X-New", Value: "1"}}
+	b.bindings[1].Upstream.Authority = "other.example"
+	second := b.build(t, first, s.deps())
+	first.Retire(second)
+	if s.made["pets.example"] != 1 || s.made["vets.example"] != 1 || s.made["other.example"] != 1 {
+		t.Errorf("made %v, want each once", s.made)
+	}
+	if len(s.closed) != 1 || s.closed["food.example"] != 1 {
+		t.Errorf("closed %v, want only food.example", s.closed)
+	}
+	third := b.build(t, second, s.deps())
+	second.Retire(third)
+	if len(s.closed) != 1 {
+		t.Errorf("closed %v by a reload that changed nothing", s.closed)
+	}
+	third.Retire(nil)
+	if len(s.closed) != 4 {
+		t.Errorf("closed %v at the end", s.closed)
+	}
+}
+
+func refused(t *testing.T, b *bundle, prev *table.Table, secrets *secret.Store) *discoveryv1.Refused {
+	t.Helper()
+	tab, err := table.Build(b.content(t), &discoveryv1.Generation{}, prev, table.Deps{Secrets: secrets})
+	r, ok := err.(*discoveryv1.Refused)
+	if tab != nil || !ok || len(r.Reasons) == 0 {
+		t.Fatalf("Build = %v, %v; want a refusal with reasons", tab, err)
+	}
+	return r
+}
+
+func TestMissingSecret(t *testing.T) {
+	b := shop()
+	b.bindings[0].Upstream.Credential = &irv1.Credential{Kind: &irv1.Credential_Bearer{Bearer: &irv1.BearerCredential{Secret: "pet-token"}}}
+	b.bindings[1].Upstream.Credential = &irv1.Credential{Kind: &irv1.Credential_Basic{Basic: &irv1.BasicCredential{User: "u", Secret: "food-token"}}}
+	b.bindings[2].Upstream.Credential = &irv1.Credential{Kind: &irv1.Credential_Header{Header: &irv1.HeaderCredential{Name: "X-Key", Secret: "vet-token"}}}
+	have := map[string]string{"BINDERY_SECRET_VET_TOKEN": ""}
+	secrets := secret.New("/run/none", func(name string) (string, bool) { v, ok := have[name]; return v, ok })
+	r := refused(t, b, nil, secrets)
+	want := []*discoveryv1.Reason{
+		{Code: "missing-secret", Binding: "food", Field: "upstream.auth.basic.secret", Message: `secret "food-token" is missing on this node`,
+			Hint: "write it to /run/none/food-token or set BINDERY_SECRET_FOOD_TOKEN"},
+		{Code: "missing-secret", Binding: "pets", Field: "upstream.auth.bearer.secret", Message: `secret "pet-token" is missing on this node`,
+			Hint: "write it to /run/none/pet-token or set BINDERY_SECRET_PET_TOKEN"},
+		{Code: "missing-secret", Binding: "vets", Field: "upstream.auth.header.secret", Message: `secret "vet-token" is missing on this node`,
+			Hint: "write it to /run/none/vet-token or set BINDERY_SECRET_VET_TOKEN"},
+	}
+	if !r.Retryable || !slices.EqualFunc(r.Reasons, want, func(a, b *discoveryv1.Reason) bool { return proto.Equal(a, b) }) {
+		t.Errorf("refusal is retryable %t: %v", r.Retryable, r.Reasons)
+	}
+	for _, name := range []string{"PET", "FOOD", "VET"} {
+		have["BINDERY_SECRET_"+name+"_TOKEN"] = "x"
+	}
+	b.build(t, nil, table.Deps{Secrets: secrets})
+}
+
+// A secret is looked for in every build, also for a binding that is shared.
+func TestSecretOfASharedBinding(t *testing.T) {
+	b := shop()
+	b.bindings[0].Upstream.Credential = &irv1.Credential{Kind: &irv1.Credential_Bearer{Bearer: &irv1.BearerCredential{Secret: "pet-token"}}}
+	there := true
+	secrets := secret.New("", func(string) (string, bool) { return "x", there })
+	before := b.build(t, nil, table.Deps{Secrets: secrets})
+	there = false
+	if r := refused(t, b, before, secrets); !r.Retryable {
+		t.Errorf("refusal is final: %v", r)
+	}
+}
+
+func TestBadBundle(t *testing.T) {
+	tests := []struct {
+		name  string
+		spoil func(b *bundle)
+		want  string // in one of the reasons
+	}{
+		{"invalid", func(b *bundle) { b.bindings[0].Upstream.Authority = "a/b" }, `invalid-bundle: binding "pets": upstream.url: "a/b" is not a host`},
+		{"schema that does not compile", func(b *bundle) { b.tool(b.bindings[0], "x", `{"pattern":"("}`) }, `bad-schema: binding "pets": tool "x": payload: the payload's schema does not compile`},
+		{"schema that refers outside", func(b *bundle) { b.tool(b.bindings[0], "x", `{"$ref":"file:///etc/passwd"}`) }, `bad-schema: binding "pets": tool "x": payload: the payload's schema does not compile`},
+		{"schema that is no JSON", func(b *bundle) { b.tool(b.bindings[0], "x", `{"a":1,"a":2}`) }, `bad-schema: binding "pets": tool "x": payload: the input schema is not JSON: duplicate member name`},
+		{"schema of no object", func(b *bundle) {
+			tool := b.tool(b.bindings[0], "x", `{}`)
+			schema := []byte(`{"type":"array"}`)
+			digest := irv1.DigestOf(schema)
+			b.schemas, tool.InputSchema = append(b.schemas, schema), digest[:]
+		}, `bad-schema: binding "pets": tool "x": payload: the input schema is not that of an object`},
+		{"duplicate in a member", func(b *bundle) {
+			b.bindings[0].Errors.Payload.Data = []*irv1.Member{{Name: "m", Json: []byte(`{"a":1,"a":2}`)}}
+		}, `invalid-bundle: binding "pets": errors: member "m": duplicate member name`},
+	}
+	before := shop().build(t, nil, table.Deps{})
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			b := shop()
+			// A secret that is missing too does not make a bad bundle worth a retry.
+			b.bindings[1].Upstream.Credential = &irv1.Credential{Kind: &irv1.Credential_Bearer{Bearer: &irv1.BearerCredential{Secret: "none"}}}
+			tt.spoil(b)
+			r := refused(t, b, before, secret.New("", nil))
+			if r.Retryable || !slices.ContainsFunc(r.Reasons, func(reason *discoveryv1.Reason) bool {
+				return strings.HasPrefix(reason.GetCode()+": "+reason.Text(), tt.want)
+			}) {
+				t.Errorf("refusal is retryable %t: %v; want one like %s", r.Retryable, r.Reasons, tt.want)
+			}
+		})
+	}
+}
+
+func TestReasonsAreBounded(t *testing.T) {
+	b := shop()
+	for i := range 500 {
+		b.tool(b.bindings[0], fmt.Sprintf("t%d", i), `{"pattern":"("}`)
+	}
+	if r := refused(t, b, nil, secret.New("", nil)); len(r.Reasons) != 100 {
+		t.Errorf("%d reasons", len(r.Reasons))
+	}
+}
+
+// FuzzBuild holds that whatever Validate accepts Build takes or refuses, and that
+// what Validate refuses Build refuses.
+func FuzzBuild(f *testing.F) {
+	for _, b := range shop().bindings {
+		data, err := irv1.Marshal(b)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data, shop().schemas[0])
+	}
+	f.Fuzz(func(t *testing.T, data, schema []byte) {
+		b := &irv1.Binding{}
+		if proto.Unmarshal(data, b) != nil {
+			return
+		}
+		digest := irv1.DigestOf(schema)
+		for _, tool := range b.GetTools() {
+			tool.InputSchema = digest[:]
+		}
+		sealed, err := irv1.Seal([]*irv1.Binding{b}, [][]byte{schema})
+		if err != nil {
+			return
+		}
+		c, err := irv1.Open(sealed)
+		if err != nil {
+			return
+		}
+		tab, err := table.Build(c, &discoveryv1.Generation{}, nil, table.Deps{Secrets: secret.New("", func(string) (string, bool) { return "x", true })})
+		if err == nil && (c.Validate() != nil || !json.Valid(tab.Endpoint(b.GetEndpoint()).Tools[0].JSON)) {
+			t.Errorf("a bad bundle became a table")
+		}
+	})
+}
+
+func BenchmarkBuild(b *testing.B) {
+	bundle := &bundle{}
+	binding := bundle.binding("pets", "/mcp", "pets.example")
+	for i := range 1000 {
+		bundle.tool(binding, fmt.Sprintf("t%d", i), fmt.Sprintf(`{"type":"object","maxProperties":%d}`, i))
+	}
+	content := bundle.content(b)
+	deps := table.Deps{Secrets: secret.New("", nil)}
+	first := bundle.build(b, nil, deps)
+	binding.Title = "changed"
+	changed := bundle.content(b)
+	for _, bb := range []struct {
+		name    string
+		content *irv1.Content
+		prev    *table.Table
+	}{{"cold", content, nil}, {"unchanged", content, first}, {"binding changed", changed, first}} {
+		b.Run(bb.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := table.Build(bb.content, &discoveryv1.Generation{}, bb.prev, deps); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
