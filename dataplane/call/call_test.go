@@ -2,9 +2,12 @@ package call_test
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"sync"
 	"testing"
 	"time"
 
@@ -163,21 +166,80 @@ func build(t testing.TB, b *irv1.Binding, deps table.Deps) *table.Table {
 	}
 	deps.Now = func() time.Time { return time.Date(2026, 1, 31, 9, 30, 0, 5, time.FixedZone("", 3600)) }
 	deps.UUID = func() string { return "123e4567-e89b-42d3-a456-426614174000" }
-	table, err := table.Build(content, &discoveryv1.Generation{Number: 1}, nil, deps)
+	tab, err := table.Build(content, &discoveryv1.Generation{Number: 1}, nil, deps)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return table
+	return tab
 }
 
-func TestHappyPath(t *testing.T) {
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Write([]byte("{\n\"id\": 1}\n"))
-	}))
-	defer srv.Close()
-	tab := build(t, library(srv.URL+"/v1"), table.Deps{})
-	o := call.Do(context.Background(), tab.Endpoint("/mcp").Tool("get_book"), []byte(`{"id":"a/b","meta":{"version":"v1"}}`))
-	if o.Class != call.OK || string(o.Body) != `{"id": 1}` {
-		t.Errorf("outcome = %+v", o)
+// service is an upstream that records what arrives and gives one answer.
+type service struct {
+	*httptest.Server
+	mu    sync.Mutex
+	calls []recorded
+}
+
+type recorded struct {
+	*http.Request
+	body string
+}
+
+// serve starts a service; answer nil answers 200 with an empty object.
+func serve(t testing.TB, answer http.HandlerFunc) *service {
+	t.Helper()
+	if answer == nil {
+		answer = func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") }
 	}
+	s := &service{}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		s.mu.Lock()
+		s.calls = append(s.calls, recorded{r, string(body)})
+		s.mu.Unlock()
+		answer(w, r)
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// answer is a handler that writes one response.
+func answer(status int, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}
+}
+
+func (s *service) tools(t testing.TB) *table.Endpoint {
+	t.Helper()
+	return build(t, library(s.URL+"/v1"), table.Deps{}).Endpoint("/mcp")
+}
+
+// last returns what arrived last, and fails unless n calls did in all.
+func (s *service) last(t testing.TB, n int) recorded {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.calls) != n {
+		t.Fatalf("the upstream was called %d times, want %d", len(s.calls), n)
+	}
+	if n == 0 {
+		return recorded{}
+	}
+	return s.calls[n-1]
+}
+
+// do calls the tool of s called name, with args.
+func (s *service) do(t testing.TB, name, args string) call.Outcome {
+	t.Helper()
+	return call.Do(context.Background(), s.tools(t).Tool(name), []byte(args))
+}
+
+// show returns an error as one line.
+func show(e *call.Error) string {
+	if e == nil {
+		return "no error"
+	}
+	return fmt.Sprintf("%d %s %s", e.Code, e.Message, e.Data)
 }
