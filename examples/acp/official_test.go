@@ -2,6 +2,7 @@ package acp_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -145,13 +146,16 @@ func TestOfficial(t *testing.T) {
 	for _, d := range documents {
 		for i, root := range d.roots {
 			for _, formats := range []bool{false, true} {
-				c := comparison{
-					root:     root,
-					ours:     compile(t, d.file, root, formats),
-					official: compile(t, filepath.Join(dir, d.official), root, formats),
-				}
-				c.examples(t, dir)
-				c.mutants(t, filepath.Join(dir, d.official), uint64(i))
+				t.Run(fmt.Sprintf("%s/formats=%t", root, formats), func(t *testing.T) {
+					t.Parallel()
+					c := comparison{
+						root:     root,
+						ours:     compile(t, d.file, root, formats),
+						official: compile(t, filepath.Join(dir, d.official), root, formats),
+					}
+					c.examples(t, dir)
+					c.mutants(t, filepath.Join(dir, d.official), uint64(i))
+				})
 			}
 		}
 	}

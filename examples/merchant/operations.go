@@ -14,46 +14,53 @@ import (
 	"github.com/bindery-dev/bindery/examples/internal/front"
 )
 
+// A creation is the body of a create request.
+type creation struct {
+	changes
+	Currency     *string         `json:"currency"`
+	Capabilities json.RawMessage `json:"capabilities"`
+	Affiliate    *affiliate      `json:"affiliate_attribution"`
+	echo
+}
+
+// check looks at what can be judged without the catalogue.
+func (c *creation) check() *front.Answer {
+	switch {
+	case c.LineItems == nil:
+		return front.Missing("$.line_items")
+	case c.Currency == nil:
+		return front.Missing("$.currency")
+	case c.Capabilities == nil || isNull(c.Capabilities):
+		return front.Missing("$.capabilities")
+	case c.Selected != nil:
+		return front.Invalid("$.selected_fulfillment_options", "There is nothing to select before the session is created.")
+	case c.Metadata != nil && c.Metadata[0] != '{':
+		return front.Invalid("$.metadata", "The metadata is an object.")
+	}
+	return c.Affiliate.check("$.affiliate_attribution")
+}
+
 // create opens a session.
 func (s *Server) create(_ context.Context, c front.Call) *front.Answer {
-	var in struct {
-		changes
-		Currency     *string         `json:"currency"`
-		Capabilities json.RawMessage `json:"capabilities"`
-		Affiliate    *affiliate      `json:"affiliate_attribution"`
-		echo
-	}
+	var in creation
 	if fault := front.Decode(c.Body, &in); fault != nil {
 		return fault
 	}
-	switch {
-	case in.LineItems == nil:
-		return front.Missing("$.line_items")
-	case in.Currency == nil:
-		return front.Missing("$.currency")
-	case in.Capabilities == nil || isNull(in.Capabilities):
-		return front.Missing("$.capabilities")
-	case in.Selected != nil:
-		return front.Invalid("$.selected_fulfillment_options", "There is nothing to select before the session is created.")
-	case in.Metadata != nil && in.Metadata[0] != '{':
-		return front.Invalid("$.metadata", "The metadata is an object.")
+	if fault := in.check(); fault != nil {
+		return fault
 	}
-	now := s.config.Now().UTC().Truncate(time.Millisecond)
-	x := &session{caller: c.Caller, currency: strings.ToLower(*in.Currency), created: now, echo: in.echo}
+	x := &session{caller: c.Caller, currency: strings.ToLower(*in.Currency), created: s.config.Now().UTC().Truncate(time.Millisecond), echo: in.echo}
 	if json.Unmarshal(in.Capabilities, &x.agent) != nil {
 		return front.Invalid("$.capabilities", "The capabilities could not be understood.")
 	}
 	if wait := s.probes.take(c.Caller, in.Capabilities); wait > 0 {
 		return rateLimited(wait)
 	}
-	if fault := in.changes.apply(x, s.config.Products); fault != nil {
+	if fault := in.apply(x, s.config.Products); fault != nil {
 		return fault
 	}
 	if len(x.lines) == 0 {
 		return front.Invalid("$.line_items", "A session starts with at least one item.")
-	}
-	if fault := in.Affiliate.check("$.affiliate_attribution"); fault != nil {
-		return fault
 	}
 	x.id = s.config.NewID("cs_")
 	s.mu.Lock()
