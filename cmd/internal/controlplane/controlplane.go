@@ -80,7 +80,7 @@ func Run(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
-	st, err := store.Open(ctx, kv, time.Now())
+	st, err := store.Open(context.WithoutCancel(ctx), kv, time.Now()) // being told to stop is no error
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func newServer(cfg Config, st *store.Store) *server {
 }
 
 func (s *server) run(ctx context.Context) error {
-	if err := s.admin.Start(ctx); err != nil {
+	if err := s.admin.Start(context.WithoutCancel(ctx)); err != nil {
 		// The other groups are served, and this one's nodes keep what they run.
 		s.cfg.Log.Error("a group's revision cannot be offered", "error", err)
 	}
@@ -139,7 +139,7 @@ func (s *server) run(ctx context.Context) error {
 	if s.cfg.HTTP != nil {
 		background.Go(func() { failed <- serve(h.Serve, s.cfg.HTTP, "health and metrics") })
 	}
-	s.cfg.Log.Info("control plane is up", "listen", s.cfg.GRPC.Addr(), "data", s.cfg.Data, "build", build.Version())
+	s.cfg.Log.Info("serving", "listen", address(s.cfg.GRPC), "http", address(s.cfg.HTTP), "data", s.cfg.Data, "build", build.Version())
 	var err error
 	select {
 	case <-ctx.Done():
@@ -149,6 +149,14 @@ func (s *server) run(ctx context.Context) error {
 	s.stop(g)
 	h.Close()
 	return err
+}
+
+// address returns "" for no listener.
+func address(l net.Listener) string {
+	if l == nil {
+		return ""
+	}
+	return l.Addr().String()
 }
 
 func serve(serve func(net.Listener) error, l net.Listener, what string) error {
