@@ -26,13 +26,13 @@ func target(t *table.Tool, all rawjson.Value) (string, error) {
 			values[a.GetName()] = value
 		}
 	}
-	path, err := path(t.Path, values)
+	below, err := path(t.Path, values)
 	if err != nil {
 		return "", err
 	}
-	to := t.Service.BasePath + path
-	if query := query(t.Args, values); query != "" {
-		to += "?" + query
+	to := t.Service.BasePath + below
+	if q := query(t.Args, values); q != "" {
+		to += "?" + q
 	}
 	if len(to) > maxTarget {
 		return "", invalidf("arguments of path and query are longer than %d bytes", maxTarget)

@@ -42,7 +42,7 @@ func Compile(doc []byte, fragment string) (s *Schema, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("not a JSON document: %w", err)
 	}
-	if !comparable(document) {
+	if !bounded(document) {
 		return nil, ErrNumber
 	}
 	c := jsonschema.NewCompiler()
@@ -80,7 +80,7 @@ var ErrNumber = errors.New("number has too many digits")
 // Check returns nil if v satisfies the schema. The error is a [*Violation], or
 // ErrNumber.
 func (s *Schema) Check(v rawjson.Value) error {
-	if !comparable(v) {
+	if !bounded(v) {
 		return ErrNumber
 	}
 	value := v.Decode()
@@ -98,22 +98,22 @@ func (s *Schema) Check(v rawjson.Value) error {
 // maxDigits bounds the length of a number and, by powers of ten, its size.
 const maxDigits = 1000
 
-// comparable reports whether every number in v can be turned into a fraction of
+// bounded reports whether every number in v can be turned into a fraction of
 // bounded size: the library computes with exact fractions, for which 1e999999999
 // is a gigabyte.
-func comparable(v rawjson.Value) bool {
+func bounded(v rawjson.Value) bool {
 	switch v.Kind() {
 	case rawjson.Number:
-		return comparableNumber(v)
+		return boundedNumber(v)
 	case rawjson.Array:
 		for e := range v.Elements() {
-			if !comparable(e) {
+			if !bounded(e) {
 				return false
 			}
 		}
 	case rawjson.Object:
 		for _, m := range v.Members() {
-			if !comparable(m) {
+			if !bounded(m) {
 				return false
 			}
 		}
@@ -121,7 +121,7 @@ func comparable(v rawjson.Value) bool {
 	return true
 }
 
-func comparableNumber(v rawjson.Value) bool {
+func boundedNumber(v rawjson.Value) bool {
 	_, exponent, _ := bytes.Cut(bytes.ToLower(v), []byte("e"))
 	digits := bytes.TrimLeft(exponent, "+-0")
 	return len(v) <= maxDigits && len(digits) <= 3

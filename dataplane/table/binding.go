@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -69,7 +70,7 @@ func (b *builder) keep(source *irv1.Binding) {
 func (b *builder) binding(source *irv1.Binding) *binding {
 	ready := &binding{endpoint: source.GetEndpoint()}
 	service := b.service(source.GetUpstream())
-	errors, err := newErrors(source.GetErrors())
+	failures, err := newErrors(source.GetErrors())
 	if err != nil {
 		b.reason("invalid-bundle", source, "", "errors", err)
 	}
@@ -84,7 +85,7 @@ func (b *builder) binding(source *irv1.Binding) *binding {
 			continue
 		}
 		tool := newTool(source.GetName(), t, in)
-		tool.Service, tool.Errors, tool.deps = service, errors, b.deps
+		tool.Service, tool.Errors, tool.deps = service, failures, b.deps
 		for _, field := range t.GetMeta() {
 			tool.Meta = append(tool.Meta, rules[field])
 		}
@@ -140,7 +141,7 @@ func newInput(document []byte) (*input, error) {
 		return nil, fmt.Errorf("the input schema is not JSON: %w", err)
 	}
 	if kind, _ := v.Member("type").Text(); kind != "object" {
-		return nil, fmt.Errorf("the input schema is not that of an object")
+		return nil, errors.New("the input schema is not that of an object")
 	}
 	in := &input{document: v.OneLine()}
 	if v.Lookup([]string{"properties", "payload"}) == nil {

@@ -1,0 +1,155 @@
+package call_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"path"
+	"strings"
+	"testing"
+
+	"github.com/bindery-dev/bindery/dataplane/call"
+	"github.com/bindery-dev/bindery/dataplane/table"
+	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
+)
+
+// FuzzCall holds, whatever a caller and an upstream send:
+//   - a call does not panic;
+//   - a request stays at the upstream's host, below its base path, with as many
+//     segments as the tool's path has;
+//   - a request has the headers of the binding and no other, each on one line;
+//   - the body of a request is the payload's bytes, and satisfies its schema;
+//   - a call ends with one JSON value on one line, or with an error.
+func FuzzCall(f *testing.F) {
+	args := []string{
+		`{"meta":{"version":"v1"},"payload":{"title":"x","copies":1}}`,
+		`{"id":"../..","meta":{"version":"v1\r\nX: y","key":"k"},"payload":null}`,
+		`{"id":"%2e%2e/\\","page":".","q":"a&b=c#d","limit":-0,"price":1E+2,"used":true}`,
+		`{"meta":{"version":"v1","agent":"\u000d\u000aHost: evil"},"payload":{"title":"x","copies":1,"copies":2}}`,
+		`{"id":"\ud83d\ude00","meta":{"version":"v1"},"payload": {"title" : "\u0041" , "copies" :1.0 } }`,
+		`{"id":"//evil.example/","page":"@","meta":{"version":"//"}}`,
+		`{"id":"..","page":"..","meta":{"version":"v1"}}`,
+	}
+	bodies := []string{`{"id":1}`, ``, "[\n1]", `{"error":{"kind":"a","message":"b"}}`, `{"kind":"a","message":"b\nc","content":1}`, `<html>`, `{"a":1,"a":2}`}
+	for i := range args {
+		f.Add(byte(i), []byte(args[i]), uint16(200), []byte(bodies[i]))
+		f.Add(byte(i+1), []byte(args[i]), uint16(403+i), []byte(bodies[i]))
+	}
+	up := &fake{}
+	endpoint := build(f, library("http://library.example/v1"), transport(up.roundTrip)).Endpoint("/mcp")
+	f.Fuzz(func(t *testing.T, which byte, args []byte, status uint16, body []byte) {
+		tool := endpoint.Tools[int(which)%len(endpoint.Tools)]
+		*up = fake{status: 200 + int(status)%400, body: body}
+		o := call.Do(context.Background(), tool, args)
+		holdResult(t, tool, o)
+		if up.sent == nil {
+			return
+		}
+		holdTarget(t, tool, up.sent)
+		holdHeader(t, up.sent.Header)
+		holdBody(t, tool, args, up.got)
+	})
+}
+
+// fake is an upstream in memory that gives one answer.
+type fake struct {
+	status int
+	body   []byte
+	sent   *http.Request
+	got    []byte
+}
+
+func (f *fake) roundTrip(r *http.Request) (*http.Response, error) {
+	f.sent = r
+	if r.Body != nil {
+		f.got, _ = io.ReadAll(r.Body)
+	}
+	return &http.Response{StatusCode: f.status, ContentLength: -1, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(f.body))}, nil
+}
+
+func holdResult(t *testing.T, tool *table.Tool, o call.Outcome) {
+	t.Helper()
+	if o.Class == call.Internal {
+		t.Fatalf("a bug: %v", o.Err)
+	}
+	if (o.Class == call.OK) != (o.Error == nil) {
+		t.Fatalf("outcome is %s with %s", o.Class, show(o.Error))
+	}
+	result := o.Body
+	if o.Error != nil {
+		result = o.Error.Data
+		if o.Error.Code == 0 || o.Error.Message == "" {
+			t.Errorf("error is %s", show(o.Error))
+		}
+	}
+	if result != nil && (!json.Valid(result) || bytes.ContainsAny(result, "\r\n")) {
+		t.Errorf("result is %q", result)
+	}
+	if o.Class != call.OK || o.Body == nil || tool.Result != irv1.ResultMode_RESULT_MODE_DUAL {
+		return
+	}
+	members := map[string]json.RawMessage{}
+	if err := json.Unmarshal(o.Body, &members); err != nil {
+		t.Errorf("a dual result is %q", o.Body)
+	}
+	for _, name := range call.Reserved() {
+		if _, ok := members[name]; ok {
+			t.Errorf("a dual result has the member %q", name)
+		}
+	}
+}
+
+func holdTarget(t *testing.T, tool *table.Tool, r *http.Request) {
+	t.Helper()
+	if r.URL.Scheme != "http" || r.URL.Host != "library.example" || r.Host != "library.example" {
+		t.Errorf("sent to %s, Host %s", r.URL, r.Host)
+	}
+	escaped, _, _ := strings.Cut(r.URL.RequestURI(), "?")
+	clean := path.Clean(escaped)
+	if clean != escaped || !strings.HasPrefix(clean, "/v1/books") {
+		t.Errorf("sent to %s, which is %s", escaped, clean)
+	}
+	if strings.Count(escaped, "/") != strings.Count("/v1"+tool.Template, "/") {
+		t.Errorf("%s has not the segments of %s", escaped, tool.Template)
+	}
+}
+
+func holdHeader(t *testing.T, h http.Header) {
+	t.Helper()
+	known := " Accept Accept-Encoding Accept-Language Api-Version Authorization Content-Type Request-Key Since Stamp Trace User-Agent Where X-Client "
+	for name, values := range h {
+		if !strings.Contains(known, " "+name+" ") || len(values) != 1 || values[0] == "" || !irv1.ValidHeaderValue(values[0]) {
+			t.Errorf("header %q is %q", name, values)
+		}
+	}
+	if h.Get("Authorization") != "Bearer s3cr3t" || h.Get("X-Client") != "tests" {
+		t.Errorf("the binding's headers are %v", h)
+	}
+}
+
+func holdBody(t *testing.T, tool *table.Tool, args, body []byte) {
+	t.Helper()
+	members := map[string]json.RawMessage{} // its keys are exact, those of a struct are not
+	if err := json.Unmarshal(args, &members); err != nil {
+		t.Fatalf("encoding/json refuses the arguments: %v", err)
+	}
+	want := []byte(members["payload"])
+	if tool.Payload == nil || string(want) == "null" {
+		want = nil
+	}
+	if !bytes.Equal(body, want) {
+		t.Errorf("body is %q, the payload %q", body, want)
+	}
+	if len(body) == 0 {
+		return
+	}
+	book := struct {
+		Title  *string      `json:"title"`
+		Copies *json.Number `json:"copies"`
+	}{}
+	if err := json.Unmarshal(body, &book); err != nil || book.Title == nil || book.Copies == nil {
+		t.Errorf("body %q breaks the schema", body)
+	}
+}
