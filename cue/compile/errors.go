@@ -62,7 +62,7 @@ func (rd *reading) errorRule(name string, v value) *irv1.ErrorRule {
 	}
 	slices.SortFunc(rule.Conditions, compareConditions)
 	rule.Conditions = slices.CompactFunc(rule.Conditions, func(a, b *irv1.Condition) bool { return compareConditions(a, b) == 0 })
-	if len(rule.Conditions) == 0 {
+	if len(f["status"].elements())+len(f["failure"].elements()) == 0 {
 		rd.idleRule(v, name)
 	}
 	return rule

@@ -47,7 +47,7 @@ func (r report) nestedModule(file, dir string) {
 func (r report) staleSchema(name string) {
 	r.list.Warnf(diag.Problem{Pos: &sourcev1.Position{File: name, Line: 1, Column: 1}, Code: "stale-schema",
 		Hint: "`bindery init` writes the current copy"},
-		"this is not the language as this bindery knows it, and is not used; plain `cue vet` would use it")
+		"this copy of the language is not the one of this bindery, which does not use it; plain `cue vet` and editors do")
 }
 
 func (r report) otherPackage(f *file, root string, rootFile *ast.File) {

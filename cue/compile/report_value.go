@@ -9,11 +9,16 @@ import (
 
 	"github.com/bindery-dev/bindery/cue/diag"
 	"github.com/bindery-dev/bindery/cue/outline"
+	sourcev1 "github.com/bindery-dev/bindery/proto/bindery/source/v1"
 )
 
-func (x examiner) notBinding(v value, name string) {
+func (x examiner) notABinding(v value, name string) {
 	x.list.Errorf(v.atLabel("not-a-binding", "write bindings: "+name+": bind.#Binding & {...}"),
 		"what is under bindings must be a bind.#Binding: nothing holds this to the language")
+}
+
+func (x examiner) otherName(v value, label string) {
+	x.list.Errorf(v.at("other-name", "remove it, or write the label"), "%q is not the binding's label, %q", v.quiet(), label)
 }
 
 func (x examiner) unknownField(v value, name string, shape outline.Cursor) {
@@ -46,8 +51,7 @@ func (x examiner) incomplete(v value, shape outline.Cursor, own []errors.Error) 
 	if v.where() == nil {
 		return // it follows from another field, which has been reported
 	}
-	p := v.at("missing-value", about(shape))
-	x.list.Errorf(p, "it has no value yet: %s", text(own[0]))
+	x.list.Errorf(v.at("missing-value", about(shape)), "it has no value yet: %s", text(own[0]))
 }
 
 func (x examiner) wrongType(v value, have, want string, shape outline.Cursor, own []errors.Error) {
@@ -66,21 +70,39 @@ func (x examiner) badEnum(v value, written string, options []string, own []error
 	x.list.Errorf(p, "%q is not one of the values that are allowed", written)
 }
 
-func (x examiner) badValue(v value, shape outline.Cursor, own []errors.Error) {
-	p := v.at("bad-value", about(shape))
-	p.Pos = v.culprit(own)
-	x.list.Errorf(p, "%s", text(own[0]))
+func (x examiner) badForm(p diag.Problem, s string, f form) {
+	p.Hint = f.about
+	x.list.Errorf(p, "%q is not %s", s, f.noun)
 }
 
-// generic reports e as CUE puts it.
-func (x examiner) generic(e errors.Error, path []string, author outline.Cursor) {
-	v := value{path: path, author: author}
+func (x examiner) unsatisfied(v value, shape outline.Cursor, own []errors.Error, got, bound string) {
+	p := v.at("bad-value", "")
+	p.Pos = v.culprit(own)
+	if p.Hint = elsewhere(own, p.Pos, "that is demanded at "); p.Hint == "" {
+		p.Hint = about(shape)
+	}
+	x.list.Errorf(p, "%s does not satisfy %s", got, bound)
+}
+
+// other reports what CUE says, in its words.
+func (x examiner) other(v value, own []errors.Error) {
 	p := v.at("cue", "")
-	p.Pos = v.culprit([]errors.Error{e})
+	p.Pos = v.culprit(own)
 	if p.Pos == nil {
 		p.Pos = x.unit.place()
 	}
-	x.list.Errorf(p, "%s", text(e))
+	p.Hint = elsewhere(own, p.Pos, "the other place is ")
+	x.list.Errorf(p, "%s", text(own[0]))
+}
+
+// elsewhere returns a hint at the first place that errors name beside at.
+func elsewhere(own []errors.Error, at *sourcev1.Position, prefix string) string {
+	for _, p := range namedBy(own) {
+		if !same(p, at) {
+			return prefix + diag.Place(p)
+		}
+	}
+	return ""
 }
 
 // about returns what the schema says of a field: the first sentence of its comment.

@@ -75,19 +75,20 @@ func (m *module) refuseNested(sources *sourcev1.Sources, r report) {
 func (m *module) takeSchema(r report) {
 	const home = vendorDir + "/bindery.dev"
 	own := schemaFiles()
+	stale := ""
 	for _, name := range slices.Sorted(maps.Keys(m.cue)) {
 		switch {
-		case inside(name, "cue.mod/gen/bindery.dev"), inside(name, "cue.mod/usr/bindery.dev"):
-			r.staleSchema(name)
-			delete(m.cue, name)
-		case inside(name, home):
-			if !bytes.Equal(m.cue[name], own[name]) {
-				r.staleSchema(name)
+		case inside(name, "cue.mod/gen/bindery.dev"), inside(name, "cue.mod/usr/bindery.dev"), inside(name, home):
+			if stale == "" && !bytes.Equal(m.cue[name], own[name]) {
+				stale = name
 			}
 			delete(m.cue, name)
 		case inside(name, vendorDir):
 			m.vendored[strings.TrimPrefix(path.Dir(name), vendorDir+"/")] = true
 		}
+	}
+	if stale != "" {
+		r.staleSchema(stale)
 	}
 	maps.Copy(m.cue, own)
 	m.vendored[schema.Path] = true

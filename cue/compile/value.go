@@ -3,6 +3,7 @@ package compile
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"cuelang.org/go/cue"
@@ -39,10 +40,46 @@ func (v value) fields() map[string]value {
 	}
 	all := map[string]value{}
 	for it.Next() {
-		label := it.Selector().Unquoted()
-		all[label] = value{it.Value(), append(slices.Clip(v.path), label), v.author.Down(label), v.source}
+		if it.Selector().LabelType() == cue.StringLabel {
+			label := it.Selector().Unquoted()
+			all[label] = v.down(label, it.Value())
+		}
 	}
 	return all
+}
+
+// elements returns what a list has, by index. A list with a broken element is not
+// one to CUE, but has fields.
+func (v value) elements() []value {
+	it, err := v.cue.List()
+	if err != nil {
+		if it, err = fieldsOf(v.cue); err != nil {
+			return nil
+		}
+	}
+	var all []value
+	for it.Next() {
+		if it.Selector().LabelType() == cue.IndexLabel {
+			all = append(all, v.down(strconv.Itoa(it.Selector().Index()), it.Value()))
+		}
+	}
+	return all
+}
+
+func fieldsOf(v cue.Value) (cue.Iterator, error) {
+	it, err := v.Fields()
+	if err != nil {
+		return cue.Iterator{}, err
+	}
+	return *it, nil
+}
+
+// label returns the last label of v's path.
+func (v value) label() string { return v.path[len(v.path)-1] }
+
+// down returns the value c at a label below v.
+func (v value) down(label string, c cue.Value) value {
+	return value{c, append(slices.Clip(v.path), label), v.author.Down(label), v.source}
 }
 
 // sorted returns the labels of a map with their values, sorted.

@@ -13,6 +13,7 @@ package outline
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -137,6 +138,20 @@ func (c Cursor) Fields() []string {
 	return slices.Compact(names)
 }
 
+// Patterns returns the patterns that labels at the value can match, as they are
+// written.
+func (c Cursor) Patterns() []ast.Expr {
+	var all []ast.Expr
+	for _, r := range expand(c.at) {
+		for _, p := range r.node.patterns {
+			if p.label != nil {
+				all = append(all, p.label)
+			}
+		}
+	}
+	return all
+}
+
 // Exists reports whether the value is written or matched by a pattern.
 func (c Cursor) Exists() bool { return len(c.at) > 0 }
 
@@ -158,7 +173,7 @@ func (r reached) step(label string) []reached {
 		next = append(next, reached{n, r.route})
 	}
 	for _, p := range r.node.patterns {
-		if p.label == nil || matches(p.label, label) {
+		if p.label == nil || matches(p.node, p.label, label) {
 			next = append(next, reached{p.node, max(r.route, Matched)})
 		}
 	}
@@ -208,25 +223,50 @@ func (r reference) resolve() []*node {
 	return nil
 }
 
-// matches reports whether a pattern constraint applies to a label. Where that
-// cannot be told without evaluation, it does.
-func matches(pattern ast.Expr, label string) bool {
+// matches reports whether a pattern constraint, written in scope, applies to a
+// label. Where that cannot be told without evaluation, it does.
+func matches(scope *node, pattern ast.Expr, label string) bool {
 	switch x := pattern.(type) {
 	case *ast.BasicLit:
 		s, err := literal.Unquote(x.Value)
 		return err != nil || s == label
 	case *ast.UnaryExpr:
-		lit, ok := x.X.(*ast.BasicLit)
-		if ok && x.Op == token.NEQ {
-			return !matches(lit, label)
-		}
+		return compares(x, label)
 	case *ast.BinaryExpr:
 		switch x.Op {
 		case token.OR:
-			return matches(x.X, label) || matches(x.Y, label)
+			return matches(scope, x.X, label) || matches(scope, x.Y, label)
 		case token.AND:
-			return matches(x.X, label) && matches(x.Y, label)
+			return matches(scope, x.X, label) && matches(scope, x.Y, label)
 		}
+	case *ast.Ident:
+		for _, n := range (reference{scope.parent, []string{x.Name}}).resolve() {
+			for _, p := range n.places {
+				if p.expr != pattern && !matches(n, p.expr, label) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// compares reports whether !="x", =~"x" or !~"x" holds for a label.
+func compares(x *ast.UnaryExpr, label string) bool {
+	lit, ok := x.X.(*ast.BasicLit)
+	if !ok {
+		return true
+	}
+	s, err := literal.Unquote(lit.Value)
+	if err != nil {
+		return true
+	}
+	switch x.Op {
+	case token.NEQ:
+		return s != label
+	case token.MAT, token.NMAT:
+		re, err := regexp.Compile(s)
+		return err != nil || re.MatchString(label) == (x.Op == token.MAT)
 	}
 	return true
 }

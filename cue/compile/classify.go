@@ -1,0 +1,280 @@
+package compile
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/errors"
+	"cuelang.org/go/cue/literal"
+	"cuelang.org/go/cue/token"
+
+	"github.com/bindery-dev/bindery/cue/outline"
+	sourcev1 "github.com/bindery-dev/bindery/proto/bindery/source/v1"
+)
+
+// classify reports one problem for all the errors that CUE has for one path.
+func (x examiner) classify(v value, shape outline.Cursor, own []errors.Error) {
+	switch {
+	case says(own, "field is required but not present"):
+		x.missingField(v, shape)
+		return
+	case says(own, "field not allowed"):
+		x.notAllowed(v, own)
+		return
+	case says(own, "incomplete value"), says(own, "non-concrete value"):
+		x.incomplete(v, shape, own)
+		return
+	}
+	arms := slices.DeleteFunc(slices.Clone(own), func(e errors.Error) bool { return says([]errors.Error{e}, "%d errors in empty disjunction") })
+	if len(arms) == 0 {
+		x.other(v, own)
+		return
+	}
+	if have, want := mismatch(v, arms); want != "" {
+		x.wrongType(v, have, want, shape, arms)
+		return
+	}
+	if i := slices.IndexFunc(arms, missesBound); i >= 0 {
+		x.outOfBound(v, shape, arms[i])
+		return
+	}
+	options := alternatives(shape)
+	if got := stranger(arms, options); got != "" {
+		x.badEnum(v, got, options, arms)
+		return
+	}
+	x.other(v, arms)
+}
+
+// outOfBound reports a value that misses a bound: a form of the language, or what
+// the author or a layer demands.
+func (x examiner) outOfBound(v value, shape outline.Cursor, e errors.Error) {
+	_, args := e.Msg()
+	got, bound := fmt.Sprint(args[0]), fmt.Sprint(args[1])
+	arm := []errors.Error{e}
+	for _, form := range x.forms(shape) {
+		if strings.Contains(bound, form.pattern) {
+			p := v.at(form.code, "")
+			p.Pos = v.culprit(arm)
+			x.badForm(p, unquote(got), form)
+			return
+		}
+	}
+	x.unsatisfied(v, shape, arm, got, bound)
+}
+
+// missesBound reports whether e is about a bound, such as <=5 or =~"^a".
+func missesBound(e errors.Error) bool {
+	format, args := e.Msg()
+	return strings.HasPrefix(format, "invalid value %v (out of bound") && len(args) == 2
+}
+
+// says reports whether the message of one of the errors begins with prefix.
+func says(own []errors.Error, prefix string) bool {
+	return slices.ContainsFunc(own, func(e errors.Error) bool {
+		format, _ := e.Msg()
+		return strings.HasPrefix(format, prefix)
+	})
+}
+
+// mismatch returns the type of what is written and the type that it should have, if
+// that is what is wrong in every arm.
+func mismatch(v value, arms []errors.Error) (have, want string) {
+	for _, e := range arms {
+		format, args := e.Msg()
+		if !strings.Contains(format, "mismatched types") || len(args) != 4 {
+			return "", ""
+		}
+		have, want = fmt.Sprint(args[2]), fmt.Sprint(args[3])
+	}
+	for _, p := range v.author.Places() {
+		if k := kindOf(p.Expr); k != "" && k == want {
+			return want, have
+		}
+	}
+	return have, want
+}
+
+// kindOf returns CUE's name for the type of what is written, "" when it takes an
+// evaluation to tell.
+func kindOf(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.StructLit:
+		return "struct"
+	case *ast.ListLit:
+		return "list"
+	case *ast.BasicLit:
+		switch e.Kind {
+		case token.STRING:
+			return "string"
+		case token.INT:
+			return "int"
+		case token.FLOAT:
+			return "float"
+		case token.TRUE, token.FALSE:
+			return "bool"
+		}
+	}
+	return ""
+}
+
+// stranger returns the string that is none of options and conflicts with one.
+func stranger(arms []errors.Error, options []string) string {
+	for _, e := range arms {
+		_, args := e.Msg()
+		if len(args) < 2 || len(options) == 0 {
+			continue
+		}
+		a, b := unquote(fmt.Sprint(args[0])), unquote(fmt.Sprint(args[1]))
+		switch {
+		case slices.Contains(options, a) && !slices.Contains(options, b):
+			return b
+		case slices.Contains(options, b) && !slices.Contains(options, a):
+			return a
+		}
+	}
+	return ""
+}
+
+func unquote(s string) string {
+	if u, err := literal.Unquote(s); err == nil {
+		return u
+	}
+	return s
+}
+
+// alternatives returns the strings that a value must be one of, as it is written.
+func alternatives(c outline.Cursor) []string {
+	var all []string
+	for _, p := range c.Places() {
+		all = append(all, listed(p.Expr)...)
+	}
+	return all
+}
+
+func listed(e ast.Expr) []string {
+	switch e := e.(type) {
+	case *ast.BinaryExpr:
+		if e.Op == token.OR {
+			return append(listed(e.X), listed(e.Y)...)
+		}
+	case *ast.UnaryExpr:
+		if e.Op == token.MUL {
+			return listed(e.X)
+		}
+	case *ast.BasicLit:
+		if s, err := literal.Unquote(e.Value); err == nil && e.Kind == token.STRING {
+			return []string{s}
+		}
+	}
+	return nil
+}
+
+// A form is a definition of the language that a text must match.
+type form struct {
+	code    string
+	noun    string // "the name of a header"
+	about   string // what it is made of
+	pattern string // the regular expression
+}
+
+func (f form) matches(s string) bool { return regexp.MustCompile(f.pattern).MatchString(s) }
+
+// nouns names the forms, and the rule that a text without the form breaks.
+var nouns = map[string]struct{ code, noun string }{
+	"#Endpoint":    {"bad-endpoint", "the path of an endpoint"},
+	"#BaseURL":     {"bad-url", "a base URL"},
+	"#HeaderName":  {"illegal-header", "the name of a header"},
+	"#HeaderValue": {"illegal-header", "the value of a header"},
+	"#Keyword":     {"bad-name", "the name of a keyword"},
+	"#Member":      {"bad-name", "the name of a member"},
+	"#Name":        {"bad-name", "a name"},
+	"#Operation":   {"bad-http", "a method and a path"},
+	"#Pointer":     {"bad-pointer", "a JSON Pointer"},
+	"#SchemaRef":   {"schema-ref", "the name of a schema"},
+	"#Secret":      {"bad-secret", "the name of a secret"},
+	"#Status":      {"bad-status", "a status of a failure"},
+	"#ToolName":    {"bad-name", "the name of a tool"},
+	"#User":        {"bad-user", "the name of a user"},
+}
+
+// forms returns the forms that the schema of a value refers to.
+func (x examiner) forms(shape outline.Cursor) []form {
+	var all []form
+	for _, p := range shape.Places() {
+		all = append(all, x.formsIn(p.Expr)...)
+	}
+	return all
+}
+
+// labels returns the forms of the labels that a struct of the language takes.
+func (x examiner) labels(shape outline.Cursor) []form {
+	var all []form
+	for _, e := range shape.Patterns() {
+		all = append(all, x.formsIn(e)...)
+	}
+	return all
+}
+
+func (x examiner) formsIn(e ast.Expr) []form {
+	switch e := e.(type) {
+	case *ast.BinaryExpr:
+		return append(x.formsIn(e.X), x.formsIn(e.Y)...)
+	case *ast.Ident:
+		for _, p := range x.shape.Down(e.Name).Places() {
+			if unary, ok := p.Expr.(*ast.UnaryExpr); ok && unary.Op == token.MAT {
+				_, about, _ := strings.Cut(strings.TrimSuffix(p.Doc, "."), " is ")
+				n := nouns[e.Name]
+				return []form{{n.code, n.noun, about, unquote(unary.X.(*ast.BasicLit).Value)}}
+			}
+		}
+	}
+	return nil
+}
+
+// culprit returns the place of v to blame: the most telling one that CUE names, too.
+func (v value) culprit(own []errors.Error) *sourcev1.Position {
+	named := namedBy(own)
+	places := v.author.Places()
+	for _, p := range places {
+		for _, at := range named {
+			if within(at, p.Expr) {
+				return at
+			}
+		}
+	}
+	switch {
+	case len(places) > 0:
+		return places[0].Value
+	case len(named) > 0:
+		return named[0]
+	}
+	return nil
+}
+
+// namedBy returns the places in the author's files that errors name, each once.
+func namedBy(own []errors.Error) []*sourcev1.Position {
+	var all []*sourcev1.Position
+	for _, e := range own {
+		for _, at := range positions(e) {
+			if !slices.ContainsFunc(all, func(p *sourcev1.Position) bool { return same(p, at) }) {
+				all = append(all, at)
+			}
+		}
+	}
+	return all
+}
+
+func within(at *sourcev1.Position, e ast.Expr) bool {
+	from, to := e.Pos(), e.End()
+	if at.GetFile() != from.Filename() {
+		return false
+	}
+	line, column := int(at.GetLine()), int(at.GetColumn())
+	after := line > from.Line() || line == from.Line() && column >= from.Column()
+	before := line < to.Line() || line == to.Line() && column <= to.Column()
+	return after && before
+}
