@@ -158,7 +158,7 @@ func (s *Server) admit(c change, head *adminv1.Revision) error {
 	if dir := s.sourceOf(c.group); dir != "" && c.source == "" && !c.force {
 		return errFed(c.group, dir)
 	}
-	if head != nil && !c.changeTags && !slices.Equal(head.GetTags(), c.sources.GetTags()) {
+	if head != nil && !c.changeTags && !sameTags(head.GetTags(), c.sources.GetTags()) {
 		return errTags(c.group, head.GetTags(), c.sources.GetTags())
 	}
 	return nil
@@ -173,7 +173,12 @@ type identity struct {
 
 func (i identity) is(r *adminv1.Revision) bool {
 	return r != nil && string(i.digest[:]) == string(r.GetGeneration().GetDigest()) &&
-		i.module == r.GetModule() && slices.Equal(i.tags, r.GetTags())
+		i.module == r.GetModule() && sameTags(i.tags, r.GetTags())
+}
+
+// sameTags reports whether a and b are the same tags, in any order.
+func sameTags(a, b []string) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
 // unchanged reports whether a change would make no difference. For a directory it

@@ -19,20 +19,21 @@ import (
 	sourcev1 "github.com/bindery-dev/bindery/proto/bindery/source/v1"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/protobuf/proto"
 )
 
-// compile is a compiler whose language has one statement: a file NAME.binding is
-// the binding NAME, titled as the file says. A file named broken is refused.
+// compile is a compiler whose language has one statement: a file NAME.cue is the
+// binding NAME, titled as the file says. A file that says broken is refused.
 func compile(_ context.Context, s *sourcev1.Sources) (*sourcev1.Compiled, error) {
 	c := &sourcev1.Compiled{SourceMap: &sourcev1.SourceMap{}, Module: "library.example@v0"}
 	var bindings []*irv1.Binding
 	for _, f := range s.GetFiles() {
 		pos := &sourcev1.Position{File: f.GetPath(), Line: 1, Column: 1}
-		name, ok := strings.CutSuffix(f.GetPath(), ".binding")
+		name, ok := strings.CutSuffix(f.GetPath(), ".cue")
 		switch {
-		case f.GetPath() == "module":
+		case f.GetPath() == "module.json":
 			c.Module = string(f.GetData())
-		case !ok:
+		case !ok || string(f.GetData()) == "broken":
 			c.Diagnostics = append(c.Diagnostics, &sourcev1.Diagnostic{
 				Position: pos, Severity: sourcev1.Severity_SEVERITY_ERROR, Code: "broken", Message: "file is broken",
 			})
@@ -181,6 +182,7 @@ type node struct {
 	retry   chan struct{}
 	steps   chan string
 	stop    func()
+	wire    wire
 	prepare func(*discoveryv1.Generation, *irv1.Content) error // nil: accepts all
 
 	mu       sync.Mutex
@@ -199,7 +201,7 @@ func join(t testing.TB, id string, prepare func(*discoveryv1.Generation, *irv1.C
 		done <- feed.Run(ctx, feed.Config{
 			Addrs:       addrs,
 			Hello:       &discoveryv1.Hello{Node: id, Boot: t.Name(), Group: "default", IrLevels: []uint32{irv1.Level}},
-			DialOptions: []grpc.DialOption{grpc.WithTransportCredentials(insecure.NewCredentials())},
+			DialOptions: n.wire.options(),
 			Prepare:     n.build,
 			Retry:       n.retry,
 			OnStep:      func(step string) { n.steps <- step },
@@ -232,6 +234,77 @@ func (n *node) build(_ context.Context, gen *discoveryv1.Generation, c *irv1.Con
 	}, nil
 }
 
+// A wire counts what a node receives, and can be cut.
+type wire struct {
+	mu            sync.Mutex
+	conns         []net.Conn
+	pushes, blobs int
+	bytes         int // of the messages
+}
+
+func (w *wire) options() []grpc.DialOption {
+	return []grpc.DialOption{
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithContextDialer(w.dial),
+		grpc.WithStreamInterceptor(func(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, next grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+			s, err := next(ctx, desc, cc, method, opts...)
+			return counted{s, w}, err
+		}),
+	}
+}
+
+func (w *wire) dial(ctx context.Context, addr string) (net.Conn, error) {
+	c, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
+	if err == nil {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.conns = append(w.conns, c)
+	}
+	return c, err
+}
+
+// cut breaks the connections there are.
+func (w *wire) cut() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, c := range w.conns {
+		c.Close()
+	}
+	w.conns = nil
+}
+
+// received returns how many pushes and blobs came since the last call, and their
+// bytes.
+func (w *wire) received() (pushes, blobs, bytes int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	pushes, blobs, bytes = w.pushes, w.blobs, w.bytes
+	w.pushes, w.blobs, w.bytes = 0, 0, 0
+	return pushes, blobs, bytes
+}
+
+type counted struct {
+	grpc.ClientStream
+	wire *wire
+}
+
+func (c counted) RecvMsg(m any) error {
+	err := c.ClientStream.RecvMsg(m)
+	if err != nil {
+		return err
+	}
+	c.wire.mu.Lock()
+	defer c.wire.mu.Unlock()
+	response := m.(*discoveryv1.SyncResponse)
+	c.wire.bytes += proto.Size(response)
+	if response.GetPush() != nil {
+		c.wire.pushes++
+	} else {
+		c.wire.blobs++
+	}
+	return nil
+}
+
 // titles returns the titles of what the node runs.
 func (n *node) titles() string {
 	n.mu.Lock()
@@ -259,6 +332,27 @@ func (n *node) await(t testing.TB, step string) {
 			t.Fatalf("node %s did not come to %q", n.id, step)
 		}
 	}
+}
+
+// cut breaks the node's stream. A stream that the control plane has seen nothing of
+// is begun again by gRPC itself: then it is the next one that is broken.
+func (n *node) cut(t testing.TB) {
+	t.Helper()
+	for range 1000 {
+		n.wire.cut()
+		for {
+			select {
+			case s := <-n.steps:
+				if s == feed.StepDisconnected {
+					return
+				}
+				continue
+			case <-time.After(20 * time.Millisecond):
+			}
+			break
+		}
+	}
+	t.Fatalf("the stream of node %s does not break", n.id)
 }
 
 // missing is the refusal of a node that lacks a secret of the binding.

@@ -1,0 +1,139 @@
+package controlplane
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	adminv1 "github.com/bindery-dev/bindery/proto/bindery/admin/v1"
+	"google.golang.org/grpc/codes"
+)
+
+// A mount is a directory as Kubernetes mounts a ConfigMap: what is in it is links to
+// ..data, which is a link to the directory of one version.
+type mount struct {
+	t       *testing.T
+	dir     string
+	version int
+}
+
+func newMount(t *testing.T, text string) *mount {
+	m := &mount{t: t, dir: t.TempDir()}
+	m.swap(text)
+	if err := os.Symlink(filepath.Join("..data", "loans.cue"), filepath.Join(m.dir, "loans.cue")); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func (m *mount) swap(text string) {
+	m.t.Helper()
+	m.version++
+	version := "..v" + string(rune('0'+m.version))
+	if err := os.Mkdir(filepath.Join(m.dir, version), 0o755); err != nil {
+		m.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(m.dir, version, "loans.cue"), []byte(text), 0o644); err != nil {
+		m.t.Fatal(err)
+	}
+	if err := os.Symlink(version, filepath.Join(m.dir, "..next")); err != nil {
+		m.t.Fatal(err)
+	}
+	if err := os.Rename(filepath.Join(m.dir, "..next"), filepath.Join(m.dir, "..data")); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+// TestSource feeds a group from a directory.
+func TestSource(t *testing.T) {
+	m, data := newMount(t, "one"), t.TempDir()
+	fed := func(c *Config) { c.Sources = []Source{{Group: "default", Tags: []string{"prod"}, Dir: m.dir}} }
+	p := start(t, data, "", fed)
+	a := join(t, "a", nil, p.addr)
+	p.node("a", syncedAt(1))
+	m.swap("two")
+	p.node("a", syncedAt(2))
+	r := p.status().GetRevision()
+	if r.GetAuthor() != "source" || r.GetSource() != m.dir || strings.Join(r.GetTags(), " ") != "prod" || a.titles() != "two" {
+		t.Errorf("the node runs %q: %v", a.titles(), r)
+	}
+
+	m.swap("broken")
+	g := p.until(func(g *adminv1.GroupStatus) bool { return g.GetSourceError() != "" })
+	if g.GetSourceError() != "loans.cue:1:1: file is broken" || g.GetRevision().GetGeneration().GetNumber() != 2 {
+		t.Errorf("after a bad change: %v", g)
+	}
+	m.swap("two")
+	p.until(func(g *adminv1.GroupStatus) bool { return g.GetSourceError() == "" })
+
+	_, err := p.apply(sources("loans.cue", "by hand"))
+	refused(t, err, codes.FailedPrecondition, "is fed by the directory "+m.dir)
+	byHand := sources("loans.cue", "by hand")
+	byHand.Tags = []string{"prod"}
+	p.want(adminv1.Result_RESULT_SYNCED, byHand, func(s *adminv1.ApplyStart) { s.Force = true })
+
+	// What an operator put over the directory stays until the directory changes, also
+	// over a restart.
+	p.stop()
+	p = start(t, data, p.addr, fed)
+	p.node("a", syncedAt(3))
+	m.swap("two")   // the same as before, so no change
+	m.swap("three") // and a change
+	p.node("a", syncedAt(4))
+	if a.titles() != "three" {
+		t.Errorf("the node runs %q", a.titles())
+	}
+}
+
+// TestSourceAppears begins with a directory that is not there yet.
+func TestSourceAppears(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "later")
+	p := start(t, t.TempDir(), "", func(c *Config) { c.Sources = []Source{{Group: "default", Dir: dir}} })
+	g := p.until(func(g *adminv1.GroupStatus) bool { return g.GetSourceError() != "" })
+	if !strings.Contains(g.GetSourceError(), "no such file") {
+		t.Errorf("source error %q", g.GetSourceError())
+	}
+	next := dir + "-next"
+	if err := os.Mkdir(next, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(next, "loans.cue"), []byte("one"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(next, dir); err != nil {
+		t.Fatal(err)
+	}
+	p.until(func(g *adminv1.GroupStatus) bool {
+		return g.GetRevision().GetGeneration().GetNumber() == 1 && g.GetSourceError() == ""
+	})
+}
+
+func (p *plane) status() *adminv1.GroupStatus {
+	p.t.Helper()
+	s, err := p.admin.GetStatus(context.Background(), &adminv1.GetStatusRequest{})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for _, g := range s.GetGroups() {
+		if g.GetName() == "default" {
+			return g
+		}
+	}
+	return nil
+}
+
+// until returns the state of the group "default" once ok accepts it.
+func (p *plane) until(ok func(*adminv1.GroupStatus) bool) *adminv1.GroupStatus {
+	p.t.Helper()
+	var g *adminv1.GroupStatus
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
+		if g = p.status(); ok(g) {
+			return g
+		}
+	}
+	p.t.Fatalf("the group is not as awaited: %v", g)
+	return nil
+}
