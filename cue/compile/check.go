@@ -2,54 +2,63 @@ package compile
 
 import (
 	"slices"
-	"strings"
 
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
 
-// reservedHeaders are set by the node itself, or would change what a request is.
-var reservedHeaders = []string{
-	"Accept-Encoding", "Connection", "Content-Encoding", "Content-Length", "Content-Type", "Expect", "Host", "Keep-Alive",
-	"Proxy-Authenticate", "Proxy-Authorization", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
-}
-
-func reserved(header string) bool {
-	_, found := slices.BinarySearch(reservedHeaders, header)
-	return found
-}
-
-// checkHeaders reports headers that are set by two things, or by one that may not.
+// checkHeaders reports headers that two things set, or one that may not.
 func (rd *reading) checkHeaders(f map[string]value) {
-	setters := map[string]string{}
-	claim := func(v value, header, by string) {
-		switch other := setters[header]; {
-		case header == "":
-			return
-		case other != "":
-			rd.headerTwice(v, header, other)
-		case reserved(header), header == "Authorization" && by != "the credential":
-			rd.reservedHeader(v, header)
-		}
-		setters[header] = by
-	}
+	c := claims{rd.report, map[string]string{}}
 	u := f["upstream"].fields()
-	for kind, v := range u["auth"].fields() {
-		if kind == "header" {
-			claim(v.fields()["name"], canonical(v.fields()["name"].quiet()), "the credential")
-		}
+	if name, ok := u["auth"].fields()["header"].fields()["name"]; ok {
+		c.credential(name)
 	}
 	constants := u["headers"].fields()
 	for _, name := range sorted(constants) {
-		claim(constants[name], canonical(name), "upstream.headers")
+		c.add(constants[name], name, "upstream.headers."+name)
 	}
 	rules := f["meta"].fields()
 	for _, field := range sorted(rules) {
 		header := rules[field].fields()["header"]
-		if header.where() == nil {
+		if header.where() == nil { // it follows from the field
 			header.author = rules[field].author
 		}
-		claim(header, canonical(header.quiet()), "meta."+field)
+		c.add(header, header.quiet(), "meta."+field)
 	}
+}
+
+// claims is which headers are set, and by what.
+type claims struct {
+	report
+	by map[string]string
+}
+
+// credential adds the header of a credential, which also may be Authorization.
+func (c claims) credential(v value) {
+	header := canonical(v.quiet())
+	if reserved(header) && header != "Authorization" {
+		c.reservedHeader(v, header)
+	}
+	c.by[header] = "upstream.auth.header"
+}
+
+func (c claims) add(v value, name, by string) {
+	header := canonical(name)
+	switch other := c.by[header]; {
+	case header == "":
+	case reserved(header):
+		c.reservedHeader(v, header)
+	case other != "":
+		c.headerTwice(v, header, other)
+	default:
+		c.by[header] = by
+	}
+}
+
+// reserved reports whether only the node sets a header: those that no binding may
+// set, and those that describe the payload.
+func reserved(header string) bool {
+	return irv1.ReservedHeader(header) || header == "Content-Type" || header == "Content-Encoding"
 }
 
 // checkMetaRule reports a rule that contradicts itself.
@@ -107,24 +116,9 @@ func (rd *reading) checkArguments(t *irv1.Tool, f map[string]value) {
 	}
 }
 
-// unused returns the declared arguments that the path does not have, sorted.
+// unused returns the declared arguments that are not in the path, sorted.
 func unused(t *irv1.Tool, declared map[string]value) []string {
-	var names []string
-	for _, name := range sorted(declared) {
-		if !strings.Contains(skeletonNames(t), "{"+name+"}") {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// skeletonNames returns the path's arguments, each in braces.
-func skeletonNames(t *irv1.Tool) string {
-	var b strings.Builder
-	for _, p := range t.GetPath() {
-		if p.GetArgument() != "" {
-			b.WriteString("{" + p.GetArgument() + "}")
-		}
-	}
-	return b.String()
+	return slices.DeleteFunc(sorted(declared), func(name string) bool {
+		return slices.ContainsFunc(t.GetPath(), func(p *irv1.PathPart) bool { return p.GetArgument() == name })
+	})
 }

@@ -25,7 +25,7 @@ func (x examiner) classify(v value, shape outline.Cursor, own []errors.Error) {
 		x.notAllowed(v, own)
 		return
 	case says(own, "incomplete value"), says(own, "non-concrete value"):
-		x.incomplete(v, shape, own)
+		x.incomplete(v, shape)
 		return
 	}
 	arms := slices.DeleteFunc(slices.Clone(own), func(e errors.Error) bool { return says([]errors.Error{e}, "%d errors in empty disjunction") })

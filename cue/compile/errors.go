@@ -16,7 +16,7 @@ var styles = map[string]irv1.ErrorStyle{
 	"tool":    irv1.ErrorStyle_ERROR_STYLE_TOOL,
 }
 
-var failures = map[string]irv1.Failure{
+var failureKinds = map[string]irv1.Failure{
 	"unreachable": irv1.Failure_FAILURE_UNREACHABLE,
 	"timeout":     irv1.Failure_FAILURE_TIMEOUT,
 	"unusable":    irv1.Failure_FAILURE_UNUSABLE,
@@ -58,11 +58,11 @@ func (rd *reading) errorRule(name string, v value) *irv1.ErrorRule {
 		rule.Conditions = append(rule.Conditions, statusCondition(s))
 	}
 	for _, s := range f["failure"].texts() {
-		rule.Conditions = append(rule.Conditions, &irv1.Condition{Kind: &irv1.Condition_Failure{Failure: failures[s]}})
+		rule.Conditions = append(rule.Conditions, &irv1.Condition{Kind: &irv1.Condition_Failure{Failure: failureKinds[s]}})
 	}
 	slices.SortFunc(rule.Conditions, compareConditions)
 	rule.Conditions = slices.CompactFunc(rule.Conditions, func(a, b *irv1.Condition) bool { return compareConditions(a, b) == 0 })
-	if len(f["status"].elements())+len(f["failure"].elements()) == 0 {
+	if v.cue.Err() == nil && len(rule.Conditions) == 0 {
 		rd.idleRule(v, name)
 	}
 	return rule
@@ -114,6 +114,7 @@ func payloadError(v value) *irv1.PayloadError {
 }
 
 func members(v value) []*irv1.Member {
+	v.note()
 	f := v.fields()
 	var all []*irv1.Member
 	for _, name := range sorted(f) {

@@ -2,6 +2,7 @@ package compile
 
 import (
 	"slices"
+	"strings"
 
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/errors"
@@ -23,26 +24,65 @@ type examiner struct {
 	unit   *unit
 }
 
-// outside reports what is wrong outside of bindings.
-func (x examiner) outside(v cue.Value) {
-	byPath := map[string][]errors.Error{}
-	var order []string
+// A failure is all that CUE says is wrong at one path.
+type failure struct {
+	path   []string
+	errors []errors.Error
+}
+
+// failures returns what is wrong with v, by path in the order of CUE.
+func failures(v cue.Value) []*failure {
+	byPath := map[string]*failure{}
+	var all []*failure
 	for _, e := range errors.Errors(v.Validate()) {
-		p := pathOf(e)
-		if len(p) > 1 && p[0] == "bindings" {
-			continue
+		path := pathOf(e)
+		f := byPath[dotted(path...)]
+		if f == nil {
+			f = &failure{path: path}
+			byPath[dotted(path...)] = f
+			all = append(all, f)
 		}
-		k := dotted(p...)
-		if byPath[k] == nil {
-			order = append(order, k)
+		f.errors = append(f.errors, e)
+	}
+	return all
+}
+
+// whole reports what keeps a package from having bindings.
+func (x examiner) whole(v cue.Value) {
+	for _, f := range failures(v) {
+		x.failure(f)
+	}
+}
+
+// outside reports what is wrong outside of bindings. It returns what is wrong with
+// definitions: most of that also shows where they are used.
+func (x examiner) outside(v cue.Value) (definitions []*failure) {
+	for _, f := range failures(v) {
+		switch {
+		case len(f.path) > 1 && f.path[0] == "bindings":
+		case len(f.path) > 0 && strings.HasPrefix(f.path[0], "#"):
+			definitions = append(definitions, f)
+		default:
+			x.failure(f)
 		}
-		byPath[k] = append(byPath[k], e)
 	}
-	for _, k := range order {
-		p := pathOf(byPath[k][0])
-		author := x.author.Down(p...)
-		x.classify(value{path: p, author: author}, author, byPath[k])
+	return definitions
+}
+
+// definitions reports what is wrong with definitions and has not been reported
+// where they are used.
+func (x examiner) definitions(broken []*failure) {
+	for _, f := range broken {
+		v := value{path: f.path, author: x.author.Down(f.path...)}
+		if !x.list.Has(v.where()) && !x.list.Has(v.culprit(f.errors)) {
+			x.failure(f)
+		}
 	}
+}
+
+func (x examiner) failure(f *failure) {
+	author := x.author.Down(f.path...)
+	x.classify(value{path: f.path, author: author}, author, f.errors)
 }
 
 // binding reports what is wrong with a binding, and whether it can be read at all.
@@ -56,9 +96,8 @@ func (x examiner) binding(name string, v value) bool {
 	if err == nil {
 		return true
 	}
-	before := x.list.Len()
 	x.value(v, x.shape.Down("#Binding"))
-	if x.list.Len() == before {
+	if !x.list.Failed() { // nothing of it has a path of its own
 		for _, e := range errors.Errors(err) {
 			p := pathOf(e)
 			x.other(value{path: p, author: x.author.Down(p...)}, []errors.Error{e})

@@ -132,10 +132,12 @@ func metaField(rule *irv1.MetaRule) *document.Value {
 	if f := formatNames[rule.GetFormat()]; f != "" {
 		s.Add("format", document.Str(f))
 	}
-	if n := rule.GetMinLength(); n > 0 {
+	if n := rule.GetMinLength(); n > defaultMinLength {
 		s.Add("minLength", document.Num(int64(n)))
 	}
-	s.Add("maxLength", document.Num(int64(rule.GetMaxLength())))
+	if n := rule.GetMaxLength(); n != defaultMaxLength { // else it surprises no one
+		s.Add("maxLength", document.Num(int64(n)))
+	}
 	if len(rule.GetOneOf()) > 0 {
 		values := document.Arr()
 		for _, v := range rule.GetOneOf() {

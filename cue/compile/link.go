@@ -12,9 +12,6 @@ import (
 	sourcev1 "github.com/bindery-dev/bindery/proto/bindery/source/v1"
 )
 
-// maxTools is how many tools one endpoint may have.
-const maxTools = 10_000
-
 // link makes the bundle and the source map, if nothing is wrong so far and the
 // bindings agree with each other.
 func link(all []*binding, compiled *sourcev1.Compiled, list *diag.List) error {
@@ -26,26 +23,63 @@ func link(all []*binding, compiled *sourcev1.Compiled, list *diag.List) error {
 	}
 	if len(bindings) == 0 {
 		r.noBindings()
+		return nil
 	}
 	var ir []*irv1.Binding
 	var schemas [][]byte
-	var entries []*sourcev1.SourceMapEntry
+	var places []*sourcev1.SourceMapEntry
 	for _, b := range bindings {
 		ir = append(ir, b.ir)
 		schemas = append(schemas, b.schemas...)
-		entries = append(entries, b.entries...)
+		places = append(places, b.entries...)
 	}
+	slices.SortFunc(places, compareEntries)
 	bundle, err := irv1.Seal(ir, schemas)
 	if err != nil {
 		r.tooLargeToSeal(err)
 		return nil
 	}
-	slices.SortFunc(entries, func(a, b *sourcev1.SourceMapEntry) int {
-		return cmp.Or(strings.Compare(a.GetBinding(), b.GetBinding()), strings.Compare(a.GetTool(), b.GetTool()),
-			strings.Compare(a.GetField(), b.GetField()))
-	})
-	compiled.Bundle, compiled.SourceMap = bundle, &sourcev1.SourceMap{Entries: entries}
+	if err := validate(bundle, places, r); err != nil || list.Failed() {
+		return err
+	}
+	compiled.Bundle, compiled.SourceMap = bundle, &sourcev1.SourceMap{Entries: places}
 	return nil
+}
+
+// validate reports what would make a node refuse the bundle and no check has found.
+func validate(bundle *irv1.Bundle, places []*sourcev1.SourceMapEntry, r report) error {
+	content, err := irv1.Open(bundle)
+	if err != nil {
+		return err
+	}
+	for _, p := range content.Validate() {
+		r.invalid(nearest(places, p), p)
+	}
+	return nil
+}
+
+// nearest returns the place of what p names, or of the nearest that encloses it.
+// places are sorted.
+func nearest(places []*sourcev1.SourceMapEntry, p irv1.Problem) *sourcev1.Position {
+	want := &sourcev1.SourceMapEntry{Binding: p.Binding, Tool: p.Tool, Field: p.Field}
+	for {
+		if i, found := slices.BinarySearchFunc(places, want, compareEntries); found {
+			return places[i].GetPosition()
+		}
+		switch {
+		case want.Field != "":
+			want.Field = want.Field[:max(0, strings.LastIndexByte(want.Field, '.'))]
+		case want.Tool != "":
+			want.Tool = ""
+		default:
+			return nil
+		}
+	}
+}
+
+func compareEntries(a, b *sourcev1.SourceMapEntry) int {
+	return cmp.Or(strings.Compare(a.GetBinding(), b.GetBinding()), strings.Compare(a.GetTool(), b.GetTool()),
+		strings.Compare(a.GetField(), b.GetField()))
 }
 
 // owned returns each binding once, sorted by name: as the shallowest directory
@@ -91,7 +125,7 @@ func checkEndpoints(bindings []*binding, r report) {
 				continue
 			}
 			owners[at] = b
-			if counts[at.endpoint]++; counts[at.endpoint] == maxTools+1 {
+			if counts[at.endpoint]++; counts[at.endpoint] == irv1.MaxTools+1 {
 				r.tooManyTools(b, at.endpoint)
 			}
 		}

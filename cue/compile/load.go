@@ -1,12 +1,15 @@
 package compile
 
 import (
+	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
 	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/build"
 	"cuelang.org/go/cue/cuecontext"
 	"cuelang.org/go/cue/errors"
@@ -53,14 +56,14 @@ func (m *module) load(list *diag.List) []*unit {
 	}
 	instances := load.Instances(args, m.config(packages))
 	if len(instances) != len(packages) {
-		reportLoad(report{list}, instances)
+		m.reportLoad(report{list}, instances)
 		return nil
 	}
 	var units []*unit
 	building := &sync.Mutex{}
 	for i, inst := range instances {
 		if inst.Err != nil {
-			reportLoad(report{list}, instances[i:i+1])
+			m.reportLoad(report{list}, instances[i:i+1])
 			continue
 		}
 		units = append(units, &unit{packages[i], m, inst, building})
@@ -76,12 +79,45 @@ func (m *module) config(packages []*pkg) *load.Config {
 	return &load.Config{Dir: home, ModuleRoot: home, Overlay: overlay, Tags: m.tags, Registry: noRegistry{}, Env: []string{}}
 }
 
-func reportLoad(r report, instances []*build.Instance) {
+func (m *module) reportLoad(r report, instances []*build.Instance) {
 	for _, inst := range instances {
 		for _, e := range errors.Errors(inst.Err) {
-			r.load(e)
+			if format, args := e.Msg(); (strings.HasPrefix(format, "tag %q not used") || strings.HasPrefix(format, "no tag for %q")) && len(args) > 0 {
+				r.unknownTag(fmt.Sprint(args[0]), m.knownTags())
+			} else {
+				r.load(e)
+			}
 		}
 	}
+}
+
+var tagAttribute = regexp.MustCompile(`^@tag\(\s*([^,\s)]+)(?:.*\bshort=([^,\s)]+))?`)
+
+// knownTags returns the names of the tags that files take, and their short forms.
+func (m *module) knownTags() []string {
+	var names []string
+	for _, f := range m.files {
+		if f.syntax == nil {
+			continue
+		}
+		ast.Walk(f.syntax, func(n ast.Node) bool {
+			if a, ok := n.(*ast.Attribute); ok {
+				names = append(names, tagNames(a.Text)...)
+			}
+			return true
+		}, nil)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// tagNames returns env, dev and prod of @tag(env,short=dev|prod).
+func tagNames(attribute string) []string {
+	match := tagAttribute.FindStringSubmatch(attribute)
+	if match == nil {
+		return nil
+	}
+	return append(match[1:2], strings.FieldsFunc(match[2], func(r rune) bool { return r == '|' })...)
 }
 
 // build makes a value of the package, in a context of its own: contexts keep all

@@ -2,6 +2,7 @@ package compile
 
 import (
 	"fmt"
+	"net/url"
 	"regexp"
 	"strings"
 
@@ -48,10 +49,25 @@ func parseOperation(s string) (operation, string) {
 		op.path = append(op.path, &irv1.PathPart{Kind: &irv1.PathPart_Argument{Argument: name}})
 		rest = after
 	}
-	if hasDots(skeleton(op.path)) {
-		return op, `a path has no segments "." and ".."`
+	return op, straightness(skeleton(op.path))
+}
+
+// straightness says what keeps a path, which is escaped, from meaning what it says;
+// "" when nothing does. Only its last segment may be empty.
+func straightness(path string) string {
+	segments := strings.Split(strings.TrimPrefix(path, "/"), "/")
+	for i, segment := range segments {
+		plain, err := url.PathUnescape(segment)
+		switch {
+		case err != nil:
+			return "a % needs two hexadecimal digits after it"
+		case plain == "." || plain == "..":
+			return `a path has no segments "." and ".."`
+		case segment == "" && i < len(segments)-1:
+			return "a path has no empty segments"
+		}
 	}
-	return op, ""
+	return ""
 }
 
 // skeleton returns the path with "x" for each argument.

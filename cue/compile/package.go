@@ -21,17 +21,19 @@ func (u *unit) compile() (res result) {
 	author := draw(u.files)
 	x := examiner{report{&res.problems}, author, u.module.shape, u}
 	v := u.build()
-	x.outside(v)
-	all := value{
-		cue:    v.LookupPath(cue.MakePath(cue.Str("bindings"))),
-		path:   []string{"bindings"},
-		author: author.Down("bindings"),
-	}.fields()
+	bindings := v.LookupPath(cue.MakePath(cue.Str("bindings")))
+	if !bindings.Exists() {
+		x.whole(v)
+		return res
+	}
+	broken := x.outside(v)
+	all := value{cue: bindings, path: []string{"bindings"}, author: author.Down("bindings")}.fields()
 	for _, name := range sorted(all) {
 		if u.inherited[name] == nil && x.binding(name, all[name]) {
 			res.bindings = append(res.bindings, u.read(name, all[name], x.report))
 		}
 	}
+	x.definitions(broken)
 	return res
 }
 

@@ -4,6 +4,7 @@ import (
 	"net/textproto"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
@@ -59,6 +60,9 @@ func (u *unit) read(name string, v value, r report) *binding {
 	b.ir.Errors = rd.errors(f["errors"])
 	rd.checkHeaders(f)
 	tools := f["tools"].fields()
+	if len(tools) == 0 {
+		rd.noTools(v)
+	}
 	for _, tool := range sorted(tools) {
 		b.ir.Tools = append(b.ir.Tools, rd.tool(tool, tools[tool]))
 	}
@@ -88,7 +92,7 @@ func (rd *reading) upstream(v value) *irv1.Upstream {
 // url takes a base URL apart.
 func (rd *reading) url(u *irv1.Upstream, s string, v value) {
 	parsed, err := url.Parse(s)
-	if err != nil || parsed.Hostname() == "" {
+	if err != nil || parsed.Hostname() == "" || !validPort(parsed) {
 		rd.badURL(v, s)
 		return
 	}
@@ -98,9 +102,18 @@ func (rd *reading) url(u *irv1.Upstream, s string, v value) {
 	}
 	u.Authority = parsed.Host
 	u.BasePath = strings.TrimRight(parsed.EscapedPath(), "/")
-	if hasDots(u.BasePath) {
-		rd.badURL(v, s)
+	if problem := straightness(u.BasePath); problem != "" {
+		rd.badBasePath(v, problem)
 	}
+}
+
+// validPort reports whether u has a port from 1 to 65535, or none.
+func validPort(u *url.URL) bool {
+	if u.Port() == "" {
+		return !strings.HasSuffix(u.Host, ":")
+	}
+	n, err := strconv.ParseUint(u.Port(), 10, 16)
+	return err == nil && n > 0
 }
 
 func (rd *reading) credential(v value) *irv1.Credential {
@@ -158,8 +171,3 @@ func (rd *reading) metaRules(v value) []*irv1.MetaRule {
 
 // canonical returns a header's name as HTTP/1.1 libraries write it.
 func canonical(name string) string { return textproto.CanonicalMIMEHeaderKey(name) }
-
-// hasDots reports whether a path has a segment "." or "..".
-func hasDots(path string) bool {
-	return slices.ContainsFunc(strings.Split(path, "/"), func(s string) bool { return s == "." || s == ".." })
-}

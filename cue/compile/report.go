@@ -90,17 +90,30 @@ func (r report) syntax(name string, e errors.Error) {
 
 // load reports what CUE says before it evaluates anything.
 func (r report) load(e errors.Error) {
-	p := diag.Problem{Code: "load"}
+	p := diag.Problem{Code: "load", Pos: &sourcev1.Position{File: moduleFile}}
 	if at := positions(e); len(at) > 0 {
 		p.Pos = at[0]
 	}
 	r.list.Errorf(p, "%s", text(e))
 }
 
+func (r report) unknownTag(tag string, known []string) {
+	name, _, _ := strings.Cut(tag, "=")
+	hint := diag.Nearest(name, known)
+	if hint == "" {
+		hint = "declare it: env: string @tag(" + name + ")"
+	}
+	r.list.Errorf(diag.Problem{Code: "unknown-tag", Hint: hint}, "no file of the module takes the tag %q", name)
+}
+
 // text returns the message of e without its path.
 func text(e errors.Error) string {
 	format, args := e.Msg()
-	return strings.ReplaceAll(fmt.Sprintf(format, args...), home+"/", "")
+	s := fmt.Sprintf(format, args...)
+	if strings.TrimSpace(s) == "" {
+		s = e.Error()
+	}
+	return strings.ReplaceAll(s, home+"/", "")
 }
 
 func packageClause(f *file) *sourcev1.Position {

@@ -26,6 +26,25 @@ func (r report) badURL(v value, s string) {
 	r.list.Errorf(v.at("bad-url", "write http:// or https://, a host, and where needed a port and a path"), "%q is not a base URL", s)
 }
 
+func (r report) badBasePath(v value, problem string) {
+	r.list.Errorf(v.at("bad-url", ""), "%s", problem)
+}
+
+func (r report) noTools(v value) {
+	r.list.Errorf(v.atLabel("no-tools", "add tools: NAME: {description: \"...\", http: \"GET /...\"}"), "a binding without tools has nothing to serve")
+}
+
+func (r report) invalid(at *sourcev1.Position, p irv1.Problem) {
+	path := dotted("bindings", p.Binding)
+	if p.Tool != "" {
+		path += "." + dotted("tools", p.Tool)
+	}
+	if p.Field != "" {
+		path += "." + p.Field
+	}
+	r.list.Errorf(diag.Problem{Pos: at, Code: "refused", Path: path}, "a node would refuse this: %s", p.Message)
+}
+
 func (r report) twoCredentials(v value, kinds []string) {
 	r.list.Errorf(v.atLabel("two-credentials", "keep one"), "an upstream has one credential, not %s", strings.Join(kinds, " and "))
 }
@@ -73,7 +92,7 @@ func condition(c *irv1.Condition) string {
 	case *irv1.Condition_Class:
 		return fmt.Sprintf("%dxx", k.Class)
 	}
-	for name, f := range failures {
+	for name, f := range failureKinds {
 		if f == c.GetFailure() {
 			return name
 		}
@@ -171,7 +190,7 @@ func (r report) duplicateTool(b, other *binding, tool string) {
 
 func (r report) tooManyTools(b *binding, endpoint string) {
 	r.list.Errorf(diag.Problem{Pos: b.at, Code: "too-many-tools", Path: dotted("bindings", b.name), Hint: "give some bindings another endpoint"},
-		"%s has more than %d tools", endpoint, maxTools)
+		"%s has more than %d tools", endpoint, irv1.MaxTools)
 }
 
 func (r report) tooLargeToSeal(err error) {

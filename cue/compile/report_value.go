@@ -34,24 +34,36 @@ func (x examiner) notAllowed(v value, own []errors.Error) {
 	if p.Pos == nil {
 		p.Pos = v.culprit(own)
 	}
-	x.list.Errorf(p, "field %q is not allowed here", v.path[len(v.path)-1])
+	x.list.Errorf(p, "field %q is not allowed here", v.label())
 }
 
 func (x examiner) missingField(v value, shape outline.Cursor) {
 	p := v.atLabel("missing-field", about(shape))
-	for n := len(v.path) - 1; p.Pos == nil && n > 0; n-- {
-		if at := x.author.Down(v.path[:n]...).Places(); len(at) > 0 {
-			p.Pos = at[0].Label
-		}
+	demand, lacking := x.enclosing(v, outline.Conditional), x.enclosing(v, outline.Referenced)
+	if p.Pos = lacking; lacking == nil {
+		p.Pos = demand
+	} else if !same(lacking, demand) && len(x.author.Down(v.path[:len(v.path)-1]...).Places()) > 0 {
+		p.Hint = "that it must be there follows from " + diag.Place(demand)
 	}
-	x.list.Errorf(p, "missing field %q", v.path[len(v.path)-1])
+	x.list.Errorf(p, "missing field %q", v.label())
 }
 
-func (x examiner) incomplete(v value, shape outline.Cursor, own []errors.Error) {
+// enclosing returns the place of the innermost value around v that is written, at
+// the place by a route that is as telling as most.
+func (x examiner) enclosing(v value, most outline.Route) *sourcev1.Position {
+	for n := len(v.path) - 1; n > 0; n-- {
+		if at := x.author.Down(v.path[:n]...).Places(); len(at) > 0 && at[0].Route <= most {
+			return at[0].Label
+		}
+	}
+	return nil
+}
+
+func (x examiner) incomplete(v value, shape outline.Cursor) {
 	if v.where() == nil {
 		return // it follows from another field, which has been reported
 	}
-	x.list.Errorf(v.at("missing-value", about(shape)), "it has no value yet: %s", text(own[0]))
+	x.list.Errorf(v.at("missing-value", about(shape)), "field %q has no value yet", v.label())
 }
 
 func (x examiner) wrongType(v value, have, want string, shape outline.Cursor, own []errors.Error) {
@@ -84,8 +96,12 @@ func (x examiner) unsatisfied(v value, shape outline.Cursor, own []errors.Error,
 	x.list.Errorf(p, "%s does not satisfy %s", got, bound)
 }
 
-// other reports what CUE says, in its words.
+// other reports what CUE says, in its words, unless it follows from what has been
+// reported.
 func (x examiner) other(v value, own []errors.Error) {
+	if slices.ContainsFunc(namedBy(own), x.list.Has) {
+		return
+	}
 	p := v.at("cue", "")
 	p.Pos = v.culprit(own)
 	if p.Pos == nil {

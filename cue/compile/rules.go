@@ -48,10 +48,11 @@ func (m *module) readModuleFile(r report) {
 	}
 	for _, p := range tree.Down("deps").Places() {
 		r.dependencies(p.Label)
+		m.sound = false
 	}
 	if m.cue[localFile] != nil {
 		r.dependencies(&sourcev1.Position{File: localFile, Line: 1, Column: 1})
-		delete(m.cue, localFile)
+		m.sound = false
 	}
 }
 

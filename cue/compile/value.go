@@ -51,6 +51,9 @@ func (v value) fields() map[string]value {
 // elements returns what a list has, by index. A list with a broken element is not
 // one to CUE, but has fields.
 func (v value) elements() []value {
+	if !v.cue.Exists() {
+		return nil
+	}
 	it, err := v.cue.List()
 	if err != nil {
 		if it, err = fieldsOf(v.cue); err != nil {

@@ -59,8 +59,12 @@ func (l *List) add(s sourcev1.Severity, p Problem, format string, args []any) {
 // Append adds what other holds.
 func (l *List) Append(other *List) { l.all = append(l.all, other.all...) }
 
-// Len returns how many diagnostics were added.
-func (l *List) Len() int { return len(l.all) }
+// Has reports whether the list has a diagnostic at a known place.
+func (l *List) Has(p *sourcev1.Position) bool {
+	return p.GetLine() > 0 && slices.ContainsFunc(l.all, func(d *sourcev1.Diagnostic) bool {
+		return comparePlaces(d.GetPosition(), p) == 0
+	})
+}
 
 // Failed reports whether the list holds an error.
 func (l *List) Failed() bool { return Failed(l.all) }
@@ -71,7 +75,7 @@ func (l *List) Failed() bool { return Failed(l.all) }
 func (l *List) Sorted() []*sourcev1.Diagnostic {
 	sorted := slices.SortedStableFunc(slices.Values(l.all), compare)
 	return slices.CompactFunc(sorted, func(a, b *sourcev1.Diagnostic) bool {
-		return a.GetPosition().GetLine() > 0 && compareWithoutPath(a, b) == 0
+		return compareWithoutPath(a, b) == 0 && (a.GetPosition().GetLine() > 0 || a.GetPath() == b.GetPath())
 	})
 }
 
@@ -121,14 +125,19 @@ func compare(a, b *sourcev1.Diagnostic) int {
 }
 
 func compareWithoutPath(a, b *sourcev1.Diagnostic) int {
-	p, q := a.GetPosition(), b.GetPosition()
+	return cmp.Or(
+		comparePlaces(a.GetPosition(), b.GetPosition()),
+		cmp.Compare(a.GetSeverity(), b.GetSeverity()),
+		cmp.Compare(a.GetCode(), b.GetCode()),
+		cmp.Compare(a.GetMessage(), b.GetMessage()),
+	)
+}
+
+func comparePlaces(p, q *sourcev1.Position) int {
 	return cmp.Or(
 		cmp.Compare(p.GetFile(), q.GetFile()),
 		cmp.Compare(p.GetLine(), q.GetLine()),
 		cmp.Compare(p.GetColumn(), q.GetColumn()),
-		cmp.Compare(a.GetSeverity(), b.GetSeverity()),
-		cmp.Compare(a.GetCode(), b.GetCode()),
-		cmp.Compare(a.GetMessage(), b.GetMessage()),
 	)
 }
 

@@ -109,7 +109,10 @@ func (p *parser) value(depth int) (*Value, error) {
 	delim, nested := t.(json.Delim)
 	switch {
 	case !nested:
-		v.Text = bytes.TrimRight(p.doc.data[at:p.dec.InputOffset()], " \t\r\n")
+		v.Text = p.doc.data[at:p.dec.InputOffset()]
+		if _, number := t.(json.Number); number && !bounded(v.Text) {
+			return nil, p.doc.errorAt(at, "number has too many digits")
+		}
 		return v, nil
 	case depth == MaxDepth:
 		return nil, p.doc.errorAt(at, "nested deeper than %d", MaxDepth)
@@ -157,6 +160,14 @@ func (p *parser) items(v *Value, depth int) error {
 		v.Items = append(v.Items, item)
 	}
 	return nil
+}
+
+// bounded reports whether a number can be computed with at a bounded cost: one such
+// as 1e999999999 takes a gigabyte when it is made a fraction.
+func bounded(number []byte) bool {
+	const maxDigits, maxExponentDigits = 1000, 3
+	_, exponent, _ := bytes.Cut(bytes.ToLower(number), []byte("e"))
+	return len(number) <= maxDigits && len(bytes.TrimLeft(exponent, "+-0")) <= maxExponentDigits
 }
 
 // invalidUTF8 returns the offset of the first byte that is not UTF-8, -1 when

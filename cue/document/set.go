@@ -82,6 +82,9 @@ func (s *Set) findID(from *Document, ref string) (*Document, error) {
 	}
 	switch len(found) {
 	case 0:
+		if !strings.Contains(want, "://") {
+			return nil, fmt.Errorf("%w: there is no file %s", ErrNoDocument, path.Join(path.Dir(from.Path), ref))
+		}
 		return nil, fmt.Errorf("%w: neither a file %q beside %s nor a document with the $id %q", ErrNoDocument, path.Base(ref), from.Path, want)
 	case 1:
 		return found[0], nil
@@ -114,7 +117,12 @@ type PointerError struct {
 	Names   []string // the members that are there instead, sorted
 }
 
-func (e *PointerError) Error() string { return fmt.Sprintf("%q has no %q", e.Pointer, e.Token) }
+func (e *PointerError) Error() string {
+	if e.Pointer == "" {
+		return fmt.Sprintf("the document has no %q", e.Token)
+	}
+	return fmt.Sprintf("%s has no %q", e.Pointer, e.Token)
+}
 
 // At returns the value at a JSON Pointer. The error is a [*PointerError].
 func (d *Document) At(pointer string) (*Value, error) {

@@ -1,0 +1,221 @@
+package compile_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/bindery-dev/bindery/cue/compile"
+	"github.com/bindery-dev/bindery/cue/diag"
+	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
+	sourcev1 "github.com/bindery-dev/bindery/proto/bindery/source/v1"
+)
+
+var update = flag.Bool("update", false, "write what is compiled into the archives of testdata")
+
+// TestModule compiles each archive of testdata and compares what is said of it. An
+// archive is a module: its files, and
+//
+//	tags         the tags, one a line
+//	want.err     the diagnostics as they are printed; empty when there are none
+//	want.schema  the input schemas, where an archive is about them
+//	want.map     the source map, where an archive is about it
+//	want.ir      the tools and rules in short, where an archive is about them
+//
+// An archive without cue.mod/module.cue gets one, unless it has a file no-module.
+func TestModule(t *testing.T) {
+	archives, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(archives) == 0 {
+		t.Fatal("no archives: ", err)
+	}
+	for _, name := range archives {
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			testArchive(t, name)
+		})
+	}
+}
+
+func testArchive(t *testing.T, name string) {
+	archive, err := txtar.ParseFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiled, err := compile.Module(t.Context(), sourcesOf(archive))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if failed := diag.Failed(compiled.GetDiagnostics()); failed == (compiled.GetBundle() != nil) {
+		t.Errorf("errors: %t, and there is a bundle: %t", failed, compiled.GetBundle() != nil)
+	}
+	changed := false
+	for i, f := range archive.Files {
+		if !strings.HasPrefix(f.Name, "want.") {
+			continue
+		}
+		if got := rendering(t, f.Name, compiled); got != string(f.Data) {
+			changed = true
+			archive.Files[i].Data = []byte(got)
+			if !*update {
+				t.Errorf("%s is\n%swant\n%s", f.Name, got, f.Data)
+			}
+		}
+	}
+	if changed && *update {
+		if err := os.WriteFile(name, txtar.Format(archive), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// sourcesOf returns the module that an archive holds.
+func sourcesOf(archive *txtar.Archive) *sourcev1.Sources {
+	s := &sourcev1.Sources{}
+	module := true
+	for _, f := range archive.Files {
+		switch {
+		case strings.HasPrefix(f.Name, "want."):
+		case f.Name == "tags":
+			s.Tags = strings.Fields(string(f.Data))
+		case f.Name == "no-module":
+			module = false
+		default:
+			module = module && f.Name != "cue.mod/module.cue"
+			s.Files = append(s.Files, &sourcev1.File{Path: f.Name, Data: f.Data})
+		}
+	}
+	if module {
+		s.Files = append(s.Files, &sourcev1.File{
+			Path: "cue.mod/module.cue",
+			Data: []byte("module: \"example.com/shop@v0\"\nlanguage: version: \"v0.16.0\"\n"),
+		})
+	}
+	return s
+}
+
+func rendering(t *testing.T, name string, compiled *sourcev1.Compiled) string {
+	var b bytes.Buffer
+	switch name {
+	case "want.err":
+		if err := diag.Print(&b, compiled.GetDiagnostics()); err != nil {
+			t.Fatal(err)
+		}
+	case "want.map":
+		for _, e := range compiled.GetSourceMap().GetEntries() {
+			fmt.Fprintf(&b, "%s: %s\n", strings.Join([]string{e.GetBinding(), e.GetTool(), e.GetField()}, "|"), diag.Place(e.GetPosition()))
+		}
+	case "want.schema":
+		renderSchemas(t, &b, open(t, compiled))
+	case "want.ir":
+		renderBindings(&b, open(t, compiled))
+	default:
+		t.Fatalf("what is %s?", name)
+	}
+	return b.String()
+}
+
+func open(t testing.TB, compiled *sourcev1.Compiled) *irv1.Content {
+	t.Helper()
+	if compiled.GetBundle() == nil {
+		var b strings.Builder
+		_ = diag.Print(&b, compiled.GetDiagnostics())
+		t.Fatalf("it does not compile:\n%s", b.String())
+	}
+	content, err := irv1.Open(compiled.GetBundle())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+func renderSchemas(t *testing.T, b *bytes.Buffer, content *irv1.Content) {
+	for _, binding := range content.Bindings {
+		for _, tool := range binding.GetTools() {
+			fmt.Fprintf(b, "%s %s ", binding.GetName(), tool.GetName())
+			d, err := irv1.ParseDigest(tool.GetInputSchema())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := json.Indent(b, content.Schemas[d], "", "  "); err != nil {
+				t.Fatal(err)
+			}
+			b.WriteByte('\n')
+		}
+	}
+}
+
+// renderBindings writes what a node would do, a line each.
+func renderBindings(b *bytes.Buffer, content *irv1.Content) {
+	for _, binding := range content.Bindings {
+		u := binding.GetUpstream()
+		fmt.Fprintf(b, "binding %s %q at %s\n", binding.GetName(), binding.GetTitle(), binding.GetEndpoint())
+		fmt.Fprintf(b, "\tupstream %s %s%s, %d and %d bytes\n", u.GetScheme(), u.GetAuthority(), u.GetBasePath(), u.GetMaxRequestBytes(), u.GetMaxResponseBytes())
+		for _, h := range u.GetHeaders() {
+			fmt.Fprintf(b, "\theader %s: %s\n", h.GetName(), h.GetValue())
+		}
+		for _, m := range binding.GetMeta() {
+			fmt.Fprintf(b, "\tmeta %s -> %s %s %s %d..%d required=%t %q\n", m.GetField(), m.GetHeader(), m.GetFormat(), m.GetGenerate(),
+				m.GetMinLength(), m.GetMaxLength(), m.GetRequired(), m.GetOneOf())
+		}
+		renderErrors(b, binding.GetErrors())
+		for _, t := range binding.GetTools() {
+			fmt.Fprintf(b, "\ttool %s %q %s %s meta=%q timeout=%s %s\n", t.GetName(), t.GetTitle(), t.GetMethod(), t.Template(), t.GetMeta(),
+				t.GetTimeout().AsDuration(), t.GetResult())
+			a := t.GetAnnotations()
+			fmt.Fprintf(b, "\t\treadOnly=%t destructive=%t idempotent=%t openWorld=%t\n", a.GetReadOnly(), a.GetDestructive(), a.GetIdempotent(), a.GetOpenWorld())
+			for _, arg := range t.GetArguments() {
+				fmt.Fprintf(b, "\t\targ %s %s %s required=%t\n", arg.GetName(), arg.GetIn(), arg.GetType(), arg.GetRequired())
+			}
+			if t.GetPayload() != nil {
+				fmt.Fprintf(b, "\t\tpayload required=%t\n", t.GetPayload().GetRequired())
+			}
+		}
+	}
+}
+
+func renderErrors(b *bytes.Buffer, e *irv1.Errors) {
+	fmt.Fprintf(b, "\terrors %s %d unwrap=%q message=%q usable=%q\n", e.GetStyle(), e.GetCode(), e.GetUnwrap().GetTokens(), e.GetMessage().GetTokens(), e.GetUsable())
+	for _, r := range e.GetRules() {
+		fmt.Fprintf(b, "\t\trule %s", r.GetName())
+		for _, c := range r.GetConditions() {
+			switch k := c.GetKind().(type) {
+			case *irv1.Condition_Status:
+				fmt.Fprintf(b, " %d", k.Status)
+			case *irv1.Condition_Class:
+				fmt.Fprintf(b, " %dxx", k.Class)
+			default:
+				fmt.Fprintf(b, " %s", c.GetFailure())
+			}
+		}
+		if r.Code != nil {
+			fmt.Fprintf(b, " code=%d", r.GetCode())
+		}
+		fmt.Fprintf(b, " set=%s fallback=%s\n", object(r.GetSet()), object(r.GetFallback()))
+	}
+	p := e.GetPayload()
+	fmt.Fprintf(b, "\t\tpayload %d %s message=%q path=%q keyword=%q %v\n", p.GetCode(), object(p.GetData()), p.GetMessageMember(),
+		p.GetPathMember(), p.GetKeywordMember(), words(p.GetKeywords()))
+}
+
+func object(members []*irv1.Member) string {
+	var parts []string
+	for _, m := range members {
+		parts = append(parts, fmt.Sprintf("%q:%s", m.GetName(), m.GetJson()))
+	}
+	return "{" + strings.Join(parts, ",") + "}"
+}
+
+func words(keywords []*irv1.KeywordWord) []string {
+	var all []string
+	for _, k := range keywords {
+		all = append(all, k.GetKeyword()+"="+k.GetWord())
+	}
+	return all
+}
