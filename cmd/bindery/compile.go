@@ -1,0 +1,144 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/bindery-dev/bindery/cmd/internal/term"
+	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
+)
+
+const defaultBundle = "bindery.bundle"
+
+func (p *program) compile() *cobra.Command {
+	var tags *[]string
+	var out *output
+	var file string
+	c := command("compile [DIR] [--out FILE] [-t TAG]... [-o json]", "Compile a module to a bundle file", oneDir, func(c *cobra.Command, args []string) error {
+		compiled, err := compileDir(c.Context(), dirOf(args), *tags)
+		if err != nil {
+			return err
+		}
+		if err := p.report(compiled.GetDiagnostics()); err != nil {
+			return err
+		}
+		content, err := irv1.Open(compiled.GetBundle())
+		if err != nil {
+			return err
+		}
+		if *out == jsonOut {
+			if err := p.printBundle(content); err != nil || file == "" {
+				return err
+			}
+		}
+		return p.writeBundle(file, compiled.GetBundle(), content, *out)
+	})
+	c.Long = `Compile the module in DIR to a bundle: the file that bindery-node serves with
+--bundle. Equal sources and tags give equal bytes, on any machine.
+
+With -o json the bundle is printed as JSON, and a file is written only with --out.`
+	c.Example = `  bindery compile --out shop.bundle
+  bindery compile -t staging -o json | jq .digest`
+	tags, out = tagsFlag(c), outputFlag(c)
+	c.Flags().StringVar(&file, "out", "", "the `FILE` to write (default \""+defaultBundle+"\")")
+	return c
+}
+
+// writeBundle writes the bundle so that a node that watches file sees it whole or
+// not at all, and says what it wrote.
+func (p *program) writeBundle(file string, b *irv1.Bundle, content *irv1.Content, out output) error {
+	if file == "" {
+		file = defaultBundle
+	}
+	data, err := proto.MarshalOptions{Deterministic: true}.Marshal(b)
+	if err != nil {
+		return err
+	}
+	if err := replaceFile(file, data); err != nil {
+		return err
+	}
+	if out == text {
+		fmt.Fprintf(p.out, "wrote %s: %s, %s, %d bytes, digest %s\n", file,
+			term.Count(len(content.Bindings), "binding"), term.Count(countTools(content), "tool"), len(data), content.Digest.Short())
+	}
+	return nil
+}
+
+func replaceFile(name string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(name), ".bindery-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // after the rename there is none
+	_, err = f.Write(data)
+	if cerr := f.Chmod(0o644); err == nil {
+		err = cerr
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), name)
+}
+
+func countTools(c *irv1.Content) int {
+	n := 0
+	for _, b := range c.Bindings {
+		n += len(b.GetTools())
+	}
+	return n
+}
+
+// A bundleView is a bundle for scripts: bindings as protobuf's JSON form has them,
+// schemas as they are, by digest.
+type bundleView struct {
+	Digest   string                     `json:"digest"`
+	Level    uint32                     `json:"level"`
+	Features []string                   `json:"features"`
+	Bindings []json.RawMessage          `json:"bindings"`
+	Schemas  map[string]json.RawMessage `json:"schemas"`
+}
+
+func (p *program) printBundle(c *irv1.Content) error {
+	v := bundleView{
+		Digest:   c.Digest.String(),
+		Level:    c.Manifest.GetLevel(),
+		Features: append([]string{}, c.Manifest.GetFeatures()...),
+		Bindings: []json.RawMessage{},
+		Schemas:  map[string]json.RawMessage{},
+	}
+	for _, b := range c.Bindings {
+		data, err := stableJSON(b)
+		if err != nil {
+			return err
+		}
+		v.Bindings = append(v.Bindings, data)
+	}
+	for d, s := range c.Schemas {
+		v.Schemas[d.String()] = s
+	}
+	return p.printJSON(v)
+}
+
+// stableJSON returns m in protobuf's JSON form without the white space that
+// protojson varies on purpose.
+func stableJSON(m proto.Message) ([]byte, error) {
+	data, err := protojson.MarshalOptions{UseProtoNames: true}.Marshal(m)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if err := json.Compact(&b, data); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}

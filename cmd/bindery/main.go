@@ -1,0 +1,29 @@
+// Command bindery is what authors and operators of bindings use: author's files
+// and an operator's wishes come in, diagnostics, revisions and tool calls go out.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/bindery-dev/bindery/cmd/internal/term"
+	"github.com/bindery-dev/bindery/cmd/internal/worker"
+)
+
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == worker.Arg {
+		os.Exit(worker.Main())
+	}
+	os.Exit(run())
+}
+
+// run runs the command that the process was started as and returns its exit code.
+func run() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
+	p := &program{in: os.Stdin, out: term.NewScreen(os.Stdout), err: term.NewScreen(os.Stderr)}
+	return p.execute(ctx, os.Args[1:])
+}
