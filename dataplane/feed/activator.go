@@ -40,8 +40,11 @@ func (a *activator) attach(s syncClient) error {
 	hello := proto.CloneOf(a.cfg.Hello)
 	hello.Held = a.running
 	a.before = a.holds
+	a.told = nil // a Nack may have been lost with the last stream
 	if err := s.Send(&discoveryv1.SyncRequest{Kind: &discoveryv1.SyncRequest_Hello{Hello: hello}}); err != nil {
-		_, err = s.Recv() // the error of Send is io.EOF, the cause comes from Recv
+		if _, cause := s.Recv(); cause != nil { // Send says only that the stream ended
+			err = cause
+		}
 		return err
 	}
 	a.stream = s

@@ -79,9 +79,10 @@ func Run(ctx context.Context, cfg Config) error {
 		defer close(retried)
 		a.retryLoop(ctx)
 	}()
+	d := dialer{activator: a}
 	first := rand.IntN(len(cfg.Addrs))
 	reconnect(ctx, func(attempt int) {
-		session(ctx, a, cfg.Addrs[(first+attempt)%len(cfg.Addrs)])
+		d.session(ctx, cfg.Addrs[(first+attempt)%len(cfg.Addrs)])
 	})
 	<-retried
 	return ctx.Err()

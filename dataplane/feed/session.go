@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	discoveryv1 "github.com/bindery-dev/bindery/proto/bindery/discovery/v1"
@@ -13,15 +14,28 @@ import (
 
 type syncClient = grpc.BidiStreamingClient[discoveryv1.SyncRequest, discoveryv1.SyncResponse]
 
-// session serves one stream to one address until it ends.
-func session(ctx context.Context, a *activator, addr string) {
-	log := a.cfg.Log.With("control_plane", addr)
-	err := stream(ctx, a, addr)
-	if ctx.Err() == nil {
-		log.Warn("no control plane: keeping what runs and trying again", "error", err)
-	}
+// A dialer makes one session after the other.
+type dialer struct {
+	*activator
+	said string // the last failure that was logged as a warning
 }
 
+// session serves one stream to one address until it ends. A failure like the one
+// before is not worth a warning: a control plane may be away for long.
+func (d *dialer) session(ctx context.Context, addr string) {
+	err := stream(ctx, d.activator, addr)
+	if ctx.Err() != nil {
+		return
+	}
+	level := slog.LevelWarn
+	if err.Error() == d.said {
+		level = slog.LevelDebug
+	}
+	d.said = err.Error()
+	d.cfg.Log.Log(ctx, level, "no control plane: keeping what runs and trying again", "control_plane", addr, "error", err)
+}
+
+// stream connects, and takes what comes. It returns why it ended, never nil.
 func stream(ctx context.Context, a *activator, addr string) error {
 	conn, err := dial(addr, a.cfg.DialOptions)
 	if err != nil {
