@@ -101,8 +101,9 @@ async function purchase(base, era) {
 
   const { failed } = await inspect(checkout, era, "--method", "tools/call", "--tool-name", "get_checkout_session",
     "--tool-args-json", JSON.stringify({ meta: { api_version: apiVersion }, id: "no_such_session" }));
-  assert.match(failed ?? "it succeeded", /-32000/, `${era}: an unknown session is an error`);
-  console.log(`  ${era.padEnd(6)} an unknown session: JSON-RPC error -32000`);
+  // The Inspector's command line shows of a JSON-RPC error its message only.
+  assert.match(failed ?? "it succeeded", /no such checkout session/, `${era}: an unknown session is an error`);
+  console.log(`  ${era.padEnd(6)} an unknown session: ${JSON.parse(failed).error.message}`);
 }
 
 const ITEM = process.env.ITEM ?? "item_mug";
