@@ -7,19 +7,19 @@ import (
 )
 
 // checkHeaders reports headers that two things set, or one that may not.
-func (rd *reading) checkHeaders(f map[string]value) {
+func (rd *reading) checkHeaders(v value) {
 	c := claims{rd.report, map[string]string{}}
-	u := f["upstream"].fields()
-	if name, ok := u["auth"].fields()["header"].fields()["name"]; ok {
+	u := v.get("upstream")
+	if name := u.get("auth").get("header").get("name"); name.exists() {
 		c.credential(name)
 	}
-	constants := u["headers"].fields()
+	constants := u.get("headers").fields()
 	for _, name := range sorted(constants) {
 		c.add(constants[name], name, "upstream.headers."+name)
 	}
-	rules := f["meta"].fields()
+	rules := v.get("meta").fields()
 	for _, field := range sorted(rules) {
-		header := rules[field].fields()["header"]
+		header := rules[field].get("header")
 		if header.where() == nil { // it follows from the field
 			header.author = rules[field].author
 		}
@@ -62,16 +62,16 @@ func reserved(header string) bool {
 }
 
 // checkMetaRule reports a rule that contradicts itself.
-func (rd *reading) checkMetaRule(rule *irv1.MetaRule, v value, f map[string]value) {
+func (rd *reading) checkMetaRule(rule *irv1.MetaRule, v value) {
 	if rule.GetMinLength() > rule.GetMaxLength() {
 		rd.lengths(v, rule)
 	}
 	if rule.GetRequired() && rule.GetGenerate() != irv1.Generate_GENERATE_NOTHING {
-		rd.requiredAndGenerated(f["generate"])
+		rd.requiredAndGenerated(v.get("generate"))
 	}
 	for _, s := range rule.GetOneOf() {
 		if n := uint32(len(s)); n < rule.GetMinLength() || n > rule.GetMaxLength() {
-			rd.oneOfLength(f["oneOf"], s, rule)
+			rd.oneOfLength(v.get("oneOf"), s, rule)
 		}
 	}
 }
@@ -90,8 +90,8 @@ func (rd *reading) checkTies(rules []*irv1.ErrorRule, places map[string]value) {
 }
 
 // checkArguments holds the arguments against the path.
-func (rd *reading) checkArguments(t *irv1.Tool, f map[string]value) {
-	declared := f["args"].fields()
+func (rd *reading) checkArguments(t *irv1.Tool, v value) {
+	declared := v.get("args").fields()
 	var inPath []string
 	for _, part := range t.GetPath() {
 		name := part.GetArgument()
@@ -100,24 +100,23 @@ func (rd *reading) checkArguments(t *irv1.Tool, f map[string]value) {
 		}
 		inPath = append(inPath, name)
 		if _, ok := declared[name]; !ok {
-			rd.unboundParameter(f["http"], name, unused(t, declared))
+			rd.unboundParameter(v.get("http"), name, notInPath(t, declared))
 		}
 	}
 	for _, a := range t.GetArguments() {
-		v := declared[a.GetName()]
 		switch used := slices.Contains(inPath, a.GetName()); {
 		case a.GetIn() == irv1.ArgumentIn_ARGUMENT_IN_PATH && !used:
-			rd.unusedArgument(v, a.GetName(), inPath)
+			rd.unusedArgument(declared[a.GetName()], a.GetName(), inPath)
 		case a.GetIn() == irv1.ArgumentIn_ARGUMENT_IN_QUERY && used:
-			rd.misplacedArgument(v.fields()["in"], a.GetName())
+			rd.misplacedArgument(declared[a.GetName()].get("in"), a.GetName())
 		case a.GetIn() == irv1.ArgumentIn_ARGUMENT_IN_PATH && !a.GetRequired():
-			rd.optionalInPath(v.fields()["required"], a.GetName())
+			rd.optionalInPath(declared[a.GetName()].get("required"), a.GetName())
 		}
 	}
 }
 
-// unused returns the declared arguments that are not in the path, sorted.
-func unused(t *irv1.Tool, declared map[string]value) []string {
+// notInPath returns the declared arguments that are not in the path, sorted.
+func notInPath(t *irv1.Tool, declared map[string]value) []string {
 	return slices.DeleteFunc(sorted(declared), func(name string) bool {
 		return slices.ContainsFunc(t.GetPath(), func(p *irv1.PathPart) bool { return p.GetArgument() == name })
 	})

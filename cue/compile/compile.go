@@ -13,10 +13,8 @@
 package compile
 
 import (
-	"cmp"
 	"context"
 	"runtime"
-	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -49,35 +47,46 @@ func Module(ctx context.Context, sources *sourcev1.Sources) (*sourcev1.Compiled,
 	return compiled, nil
 }
 
-// compile returns the bindings of the module's packages, sorted by name.
+// compile returns the bindings of the module's packages.
 func (m *module) compile(ctx context.Context, list *diag.List) ([]*binding, error) {
-	packages := m.load(list)
-	results := make([]result, len(packages))
+	batches := m.batches(runtime.GOMAXPROCS(0))
+	results := make([]result, len(batches))
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(runtime.GOMAXPROCS(0))
-	for i, p := range packages {
-		group.Go(func() error {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			results[i] = p.compile()
-			return nil
+	for i, b := range batches {
+		group.Go(func() (err error) {
+			results[i], err = b.compile(ctx)
+			return err
 		})
 	}
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
+	m.checkTags(results, report{list})
 	var bindings []*binding
 	for _, r := range results {
 		list.Append(&r.problems)
 		bindings = append(bindings, r.bindings...)
 	}
-	slices.SortFunc(bindings, func(a, b *binding) int { return cmp.Compare(a.name, b.name) })
 	return bindings, nil
 }
 
-// A result is what compiling one package gives.
+// A result is what compiling the packages of a batch gives.
 type result struct {
 	bindings []*binding
+	strange  []string // tags that none of the packages takes
 	problems diag.List
+}
+
+// compile compiles the packages of the batch one after the other.
+func (b *batch) compile(ctx context.Context) (result, error) {
+	var res result
+	var units []*unit
+	units, res.strange = b.load(report{&res.problems})
+	for _, u := range units {
+		if ctx.Err() != nil {
+			return res, context.Cause(ctx)
+		}
+		res.bindings = append(res.bindings, u.compile(&res.problems)...)
+	}
+	return res, nil
 }

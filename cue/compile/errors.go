@@ -23,23 +23,22 @@ var failureKinds = map[string]irv1.Failure{
 }
 
 func (rd *reading) errors(v value) *irv1.Errors {
-	f := v.fields()
 	e := &irv1.Errors{
-		Style:   styles[f["style"].text()],
-		Code:    int32(f["code"].number(0)),
-		Message: pointer(f["message"].text()),
-		Payload: payloadError(f["payload"]),
+		Style:   styles[v.get("style").text()],
+		Code:    int32(v.get("code").number(0)),
+		Message: pointer(v.get("message").text()),
+		Payload: payloadError(v.get("payload")),
 	}
-	if unwrap, ok := f["unwrap"]; ok {
+	if unwrap := v.get("unwrap"); unwrap.exists() {
 		e.Unwrap = pointer(unwrap.text())
 	}
-	usable := f["usable"].fields()
+	usable := v.get("usable").fields()
 	for _, member := range sorted(usable) {
 		if usable[member].flag() {
 			e.Usable = append(e.Usable, member)
 		}
 	}
-	rules := f["rules"].fields()
+	rules := v.get("rules").fields()
 	for _, name := range sorted(rules) {
 		e.Rules = append(e.Rules, rd.errorRule(name, rules[name]))
 	}
@@ -49,15 +48,14 @@ func (rd *reading) errors(v value) *irv1.Errors {
 
 func (rd *reading) errorRule(name string, v value) *irv1.ErrorRule {
 	v.note()
-	f := v.fields()
-	rule := &irv1.ErrorRule{Name: name, Set: members(f["set"]), Fallback: members(f["fallback"])}
-	if code, ok := f["code"]; ok {
+	rule := &irv1.ErrorRule{Name: name, Set: members(v.get("set")), Fallback: members(v.get("fallback"))}
+	if code := v.get("code"); code.exists() {
 		rule.Code = proto.Int32(int32(code.number(0)))
 	}
-	for _, s := range f["status"].texts() {
+	for _, s := range v.get("status").texts() {
 		rule.Conditions = append(rule.Conditions, statusCondition(s))
 	}
-	for _, s := range f["failure"].texts() {
+	for _, s := range v.get("failure").texts() {
 		rule.Conditions = append(rule.Conditions, &irv1.Condition{Kind: &irv1.Condition_Failure{Failure: failureKinds[s]}})
 	}
 	slices.SortFunc(rule.Conditions, compareConditions)
@@ -97,16 +95,15 @@ func weight(c *irv1.Condition) int {
 }
 
 func payloadError(v value) *irv1.PayloadError {
-	f := v.fields()
-	names := f["members"].fields()
+	names := v.get("members")
 	e := &irv1.PayloadError{
-		Code:          int32(f["code"].number(0)),
-		Data:          members(f["data"]),
-		MessageMember: names["message"].text(),
-		PathMember:    names["path"].text(),
-		KeywordMember: names["keyword"].text(),
+		Code:          int32(v.get("code").number(0)),
+		Data:          members(v.get("data")),
+		MessageMember: names.get("message").text(),
+		PathMember:    names.get("path").text(),
+		KeywordMember: names.get("keyword").text(),
 	}
-	words := f["keywords"].fields()
+	words := v.get("keywords").fields()
 	for _, keyword := range sorted(words) {
 		e.Keywords = append(e.Keywords, &irv1.KeywordWord{Keyword: keyword, Word: words[keyword].text()})
 	}

@@ -125,7 +125,7 @@ func (x examiner) checkLabel(name string, v value) {
 	if !form.matches(name) {
 		x.badForm(v.atLabel(form.code, ""), name, form)
 	}
-	if field := v.fields()["name"]; field.quiet() != "" && field.quiet() != name {
+	if field := v.get("name"); field.quiet() != "" && field.quiet() != name {
 		x.otherName(field, name)
 	}
 }

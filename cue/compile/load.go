@@ -1,22 +1,17 @@
 package compile
 
 import (
-	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"cuelang.org/go/cue"
-	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/build"
 	"cuelang.org/go/cue/cuecontext"
 	"cuelang.org/go/cue/errors"
 	"cuelang.org/go/cue/load"
 	"cuelang.org/go/cue/token"
 
-	"github.com/bindery-dev/bindery/cue/diag"
 	sourcev1 "github.com/bindery-dev/bindery/proto/bindery/source/v1"
 )
 
@@ -37,97 +32,82 @@ type unit struct {
 	*pkg
 	module   *module
 	instance *build.Instance
-	building *sync.Mutex // shared by all units: their syntax trees are, too
 }
 
-// load loads all packages that are sound in one go: a tag that only one of them
-// has is unknown to the others.
-func (m *module) load(list *diag.List) []*unit {
-	var packages []*pkg
-	var args []string
+// A batch is packages that are loaded together. Packages of one batch share syntax
+// trees, which building a package changes: only one goroutine may work on them.
+type batch struct {
+	module   *module
+	packages []*pkg
+}
+
+// batches deals the packages that are sound to n batches, or fewer.
+func (m *module) batches(n int) []*batch {
+	var all []*batch
+	next := 0
 	for _, p := range m.sorted() {
-		if !slices.ContainsFunc(p.files, func(f *file) bool { return f.broken }) {
-			packages = append(packages, p)
+		if slices.ContainsFunc(p.files, func(f *file) bool { return f.broken }) {
+			continue
+		}
+		if next == len(all) && next < n {
+			all = append(all, &batch{module: m})
+		}
+		next %= len(all)
+		all[next].packages = append(all[next].packages, p)
+		next++
+	}
+	return all
+}
+
+// load loads the packages of the batch. It returns the tags that none of them
+// takes, too.
+func (b *batch) load(r report) (units []*unit, strange []string) {
+	args := b.args()
+	tags := slices.Clone(b.module.tags)
+	instances := load.Instances(args, b.module.config(tags))
+	for tag := unused(instances); tag != ""; tag = unused(instances) {
+		tags = slices.DeleteFunc(tags, func(t string) bool { return tagName(t) == tag })
+		strange = append(strange, tag)
+		instances = load.Instances(args, b.module.config(tags))
+	}
+	for i, inst := range instances {
+		for _, e := range errors.Errors(inst.Err) {
+			r.load(e)
+		}
+		if inst.Err == nil && i < len(b.packages) && len(instances) == len(args) {
+			units = append(units, &unit{b.packages[i], b.module, inst})
+		}
+	}
+	return units, strange
+}
+
+// args names the packages of the batch, and after them those of the root that are
+// not among them: the loader of v0.17.1 does not find what the root imports for a
+// directory with a name of one letter unless the root is loaded, too.
+func (b *batch) args() []string {
+	var args []string
+	for _, p := range b.packages {
+		args = append(args, "./"+key(p.dir, p.name))
+	}
+	for _, p := range b.module.sorted() {
+		if p.dir == "." && !slices.Contains(b.packages, p) {
 			args = append(args, "./"+key(p.dir, p.name))
 		}
 	}
-	if len(packages) == 0 {
-		return nil
-	}
-	instances := load.Instances(args, m.config(packages))
-	if len(instances) != len(packages) {
-		m.reportLoad(report{list}, instances)
-		return nil
-	}
-	var units []*unit
-	building := &sync.Mutex{}
-	for i, inst := range instances {
-		if inst.Err != nil {
-			m.reportLoad(report{list}, instances[i:i+1])
-			continue
-		}
-		units = append(units, &unit{packages[i], m, inst, building})
-	}
-	return units
+	return args
 }
 
-func (m *module) config(packages []*pkg) *load.Config {
+func (m *module) config(tags []string) *load.Config {
 	overlay := make(map[string]load.Source, len(m.cue))
 	for name, data := range m.cue {
 		overlay[filepath.Join(home, filepath.FromSlash(name))] = load.FromBytes(data)
 	}
-	return &load.Config{Dir: home, ModuleRoot: home, Overlay: overlay, Tags: m.tags, Registry: noRegistry{}, Env: []string{}}
-}
-
-func (m *module) reportLoad(r report, instances []*build.Instance) {
-	for _, inst := range instances {
-		for _, e := range errors.Errors(inst.Err) {
-			if format, args := e.Msg(); (strings.HasPrefix(format, "tag %q not used") || strings.HasPrefix(format, "no tag for %q")) && len(args) > 0 {
-				r.unknownTag(fmt.Sprint(args[0]), m.knownTags())
-			} else {
-				r.load(e)
-			}
-		}
-	}
-}
-
-var tagAttribute = regexp.MustCompile(`^@tag\(\s*([^,\s)]+)(?:.*\bshort=([^,\s)]+))?`)
-
-// knownTags returns the names of the tags that files take, and their short forms.
-func (m *module) knownTags() []string {
-	var names []string
-	for _, f := range m.files {
-		if f.syntax == nil {
-			continue
-		}
-		ast.Walk(f.syntax, func(n ast.Node) bool {
-			if a, ok := n.(*ast.Attribute); ok {
-				names = append(names, tagNames(a.Text)...)
-			}
-			return true
-		}, nil)
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
-// tagNames returns env, dev and prod of @tag(env,short=dev|prod).
-func tagNames(attribute string) []string {
-	match := tagAttribute.FindStringSubmatch(attribute)
-	if match == nil {
-		return nil
-	}
-	return append(match[1:2], strings.FieldsFunc(match[2], func(r rune) bool { return r == '|' })...)
+	return &load.Config{Dir: home, ModuleRoot: home, Overlay: overlay, Tags: tags, Registry: noRegistry{}, Env: []string{}}
 }
 
 // build makes a value of the package, in a context of its own: contexts keep all
-// that was ever built in them. Building changes syntax trees that packages share;
-// evaluating, which comes later and takes longer, does not.
-func (u *unit) build() cue.Value {
-	u.building.Lock()
-	defer u.building.Unlock()
-	return cuecontext.New().BuildInstance(u.instance)
-}
+// that was ever built in them.
+func (u *unit) build() cue.Value { return cuecontext.New().BuildInstance(u.instance) }
 
 // position returns the place of p in the author's files, and nil when it is in none
 // of them.

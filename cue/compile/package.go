@@ -11,30 +11,30 @@ import (
 //
 // The evaluator has bugs that panic. One that does is a diagnostic for its package
 // and leaves the others alone.
-func (u *unit) compile() (res result) {
+func (u *unit) compile(list *diag.List) (bindings []*binding) {
 	defer func() {
 		if p := recover(); p != nil {
-			res.problems.Errorf(diag.Problem{Pos: u.place(), Code: "evaluator", Hint: "this is a bug: please report it with the file"},
+			list.Errorf(diag.Problem{Pos: u.place(), Code: "evaluator", Hint: "this is a bug: please report it with the file"},
 				"the compiler failed on package %s: %v", u.name, p)
 		}
 	}()
 	author := draw(u.files)
-	x := examiner{report{&res.problems}, author, u.module.shape, u}
+	x := examiner{report{list}, author, u.module.shape, u}
 	v := u.build()
-	bindings := v.LookupPath(cue.MakePath(cue.Str("bindings")))
-	if !bindings.Exists() {
+	under := v.LookupPath(cue.MakePath(cue.Str("bindings")))
+	if !under.Exists() {
 		x.whole(v)
-		return res
+		return nil
 	}
 	broken := x.outside(v)
-	all := value{cue: bindings, path: []string{"bindings"}, author: author.Down("bindings")}.fields()
+	all := value{cue: under, path: []string{"bindings"}, author: author.Down("bindings")}.fields()
 	for _, name := range sorted(all) {
 		if u.inherited[name] == nil && x.binding(name, all[name]) {
-			res.bindings = append(res.bindings, u.read(name, all[name], x.report))
+			bindings = append(bindings, u.read(name, all[name], x.report))
 		}
 	}
 	x.definitions(broken)
-	return res
+	return bindings
 }
 
 // place returns the beginning of the package's first own file.

@@ -45,21 +45,20 @@ func (u *unit) read(name string, v value, r report) *binding {
 	source := &places{binding: name, base: len(v.path)}
 	v.source = source
 	b := &binding{name: name, dir: u.dir, ir: &irv1.Binding{Name: name}, at: v.where(), toolAt: map[string]*sourcev1.Position{}}
-	f := v.fields()
-	rd := &reading{report: r, unit: u, out: b, schema: f["schema"]}
+	rd := &reading{report: r, unit: u, out: b, schema: v.get("schema")}
 	v.note()
-	b.ir.Title = f["title"].text()
+	b.ir.Title = v.get("title").text()
 	if b.ir.Title == "" {
 		b.ir.Title = name
 	}
-	b.ir.Version = f["version"].text()
-	b.ir.Endpoint = f["endpoint"].text()
-	f["schema"].text()
-	b.ir.Upstream = rd.upstream(f["upstream"])
-	b.ir.Meta = rd.metaRules(f["meta"])
-	b.ir.Errors = rd.errors(f["errors"])
-	rd.checkHeaders(f)
-	tools := f["tools"].fields()
+	b.ir.Version = v.get("version").text()
+	b.ir.Endpoint = v.get("endpoint").text()
+	v.get("schema").text()
+	b.ir.Upstream = rd.upstream(v.get("upstream"))
+	b.ir.Meta = rd.metaRules(v.get("meta"))
+	b.ir.Errors = rd.errors(v.get("errors"))
+	rd.checkHeaders(v)
+	tools := v.get("tools").fields()
 	if len(tools) == 0 {
 		rd.noTools(v)
 	}
@@ -72,16 +71,15 @@ func (u *unit) read(name string, v value, r report) *binding {
 
 func (rd *reading) upstream(v value) *irv1.Upstream {
 	v.note()
-	f := v.fields()
 	u := &irv1.Upstream{
-		MaxRequestBytes:  f["maxRequestBytes"].number(defaultBody),
-		MaxResponseBytes: f["maxResponseBytes"].number(defaultBody),
-		Credential:       rd.credential(f["auth"]),
+		MaxRequestBytes:  v.get("maxRequestBytes").number(defaultBody),
+		MaxResponseBytes: v.get("maxResponseBytes").number(defaultBody),
+		Credential:       rd.credential(v.get("auth")),
 	}
-	if s := f["url"].text(); s != "" {
-		rd.url(u, s, f["url"])
+	if s := v.get("url").text(); s != "" {
+		rd.url(u, s, v.get("url"))
 	}
-	headers := f["headers"].fields()
+	headers := v.get("headers").fields()
 	for _, name := range sorted(headers) {
 		u.Headers = append(u.Headers, &irv1.Header{Name: canonical(name), Value: headers[name].text()})
 	}
@@ -123,15 +121,15 @@ func (rd *reading) credential(v value) *irv1.Credential {
 		rd.twoCredentials(kinds[names[1]], names)
 	}
 	for _, kind := range names {
-		f := kinds[kind].fields()
-		secret := f["secret"].text()
+		f := kinds[kind]
+		secret := f.get("secret").text()
 		switch kind {
 		case "bearer":
 			return &irv1.Credential{Kind: &irv1.Credential_Bearer{Bearer: &irv1.BearerCredential{Secret: secret}}}
 		case "basic":
-			return &irv1.Credential{Kind: &irv1.Credential_Basic{Basic: &irv1.BasicCredential{User: f["user"].text(), Secret: secret}}}
+			return &irv1.Credential{Kind: &irv1.Credential_Basic{Basic: &irv1.BasicCredential{User: f.get("user").text(), Secret: secret}}}
 		case "header":
-			return &irv1.Credential{Kind: &irv1.Credential_Header{Header: &irv1.HeaderCredential{Name: canonical(f["name"].text()), Secret: secret}}}
+			return &irv1.Credential{Kind: &irv1.Credential_Header{Header: &irv1.HeaderCredential{Name: canonical(f.get("name").text()), Secret: secret}}}
 		}
 	}
 	return nil
@@ -151,19 +149,19 @@ func (rd *reading) metaRules(v value) []*irv1.MetaRule {
 	var all []*irv1.MetaRule
 	for _, field := range sorted(rules) {
 		rules[field].note()
-		f := rules[field].fields()
+		f := rules[field]
 		rule := &irv1.MetaRule{
 			Field:       field,
-			Header:      canonical(f["header"].text()),
-			Required:    f["required"].flag(),
-			Description: f["description"].text(),
-			Format:      formats[f["format"].text()],
-			Generate:    generators[f["generate"].text()],
-			MinLength:   uint32(f["minLength"].number(defaultMinLength)),
-			MaxLength:   uint32(f["maxLength"].number(defaultMaxLength)),
-			OneOf:       f["oneOf"].texts(),
+			Header:      canonical(f.get("header").text()),
+			Required:    f.get("required").flag(),
+			Description: f.get("description").text(),
+			Format:      formats[f.get("format").text()],
+			Generate:    generators[f.get("generate").text()],
+			MinLength:   uint32(f.get("minLength").number(defaultMinLength)),
+			MaxLength:   uint32(f.get("maxLength").number(defaultMaxLength)),
+			OneOf:       f.get("oneOf").texts(),
 		}
-		rd.checkMetaRule(rule, rules[field], f)
+		rd.checkMetaRule(rule, f)
 		all = append(all, rule)
 	}
 	return all

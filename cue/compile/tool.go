@@ -35,23 +35,22 @@ func (rd *reading) tool(name string, v value) *irv1.Tool {
 	source := &places{binding: rd.out.name, tool: name, base: len(v.path)}
 	v.source = source
 	v.note()
-	f := v.fields()
 	t := &irv1.Tool{
 		Name:        name,
-		Title:       f["title"].text(),
-		Description: f["description"].text(),
-		Arguments:   rd.arguments(f["args"]),
-		Meta:        rd.toolMeta(f["meta"]),
-		Timeout:     durationpb.New(time.Duration(f["timeout"].number(int64(defaultTimeout * time.Second)))),
-		Annotations: annotations(f["annotations"]),
-		Result:      resultModes[f["result"].text()],
+		Title:       v.get("title").text(),
+		Description: v.get("description").text(),
+		Arguments:   rd.arguments(v.get("args")),
+		Meta:        rd.toolMeta(v.get("meta")),
+		Timeout:     durationpb.New(time.Duration(v.get("timeout").number(int64(defaultTimeout * time.Second)))),
+		Annotations: annotations(v.get("annotations")),
+		Result:      resultModes[v.get("result").text()],
 	}
-	if s := f["http"].text(); s != "" {
-		rd.operation(t, s, f)
+	if s := v.get("http").text(); s != "" {
+		rd.operation(t, s, v)
 	}
 	in := input{tool: t, rules: rd.out.ir.GetMeta()}
-	if ref, ok := f["payload"]; ok {
-		t.Payload = &irv1.Payload{Required: f["payloadRequired"].flag()}
+	if ref := v.get("payload"); ref.exists() {
+		t.Payload = &irv1.Payload{Required: v.get("payloadRequired").flag()}
 		in.payload, in.defs = rd.payload(ref.text(), ref)
 	}
 	data := in.schema().AppendJSON(nil)
@@ -64,16 +63,16 @@ func (rd *reading) tool(name string, v value) *irv1.Tool {
 }
 
 // operation reads the method and path and checks that path and arguments agree.
-func (rd *reading) operation(t *irv1.Tool, s string, f map[string]value) {
+func (rd *reading) operation(t *irv1.Tool, s string, v value) {
 	op, problem := parseOperation(s)
 	if problem != "" {
-		rd.badHTTP(f["http"], s, problem)
+		rd.badHTTP(v.get("http"), s, problem)
 		return
 	}
 	t.Method, t.Path = op.method, op.path
-	rd.checkArguments(t, f)
-	if _, ok := f["payload"]; ok && t.Method == irv1.Method_METHOD_GET {
-		rd.payloadOnGet(f["payload"])
+	rd.checkArguments(t, v)
+	if v.get("payload").exists() && t.Method == irv1.Method_METHOD_GET {
+		rd.payloadOnGet(v.get("payload"))
 	}
 }
 
@@ -82,16 +81,16 @@ func (rd *reading) arguments(v value) []*irv1.Argument {
 	var all []*irv1.Argument
 	for _, name := range sorted(fields) {
 		fields[name].note()
-		f := fields[name].fields()
+		f := fields[name]
 		if name == "meta" || name == "payload" {
 			rd.reservedArgument(fields[name], name)
 		}
 		all = append(all, &irv1.Argument{
 			Name:        name,
-			In:          locations[f["in"].text()],
-			Type:        argumentTypes[f["type"].text()],
-			Required:    f["required"].flag(),
-			Description: f["description"].text(),
+			In:          locations[f.get("in").text()],
+			Type:        argumentTypes[f.get("type").text()],
+			Required:    f.get("required").flag(),
+			Description: f.get("description").text(),
 		})
 	}
 	return all
@@ -103,7 +102,7 @@ func (rd *reading) toolMeta(v value) []string {
 	var taken, known []string
 	for _, rule := range rd.out.ir.GetMeta() {
 		known = append(known, rule.GetField())
-		if c, ok := choice[rule.GetField()]; !ok || c.flag() {
+		if c, stated := choice[rule.GetField()]; !stated || c.flag() {
 			taken = append(taken, rule.GetField())
 		}
 	}
@@ -116,12 +115,11 @@ func (rd *reading) toolMeta(v value) []string {
 }
 
 func annotations(v value) *irv1.Annotations {
-	f := v.fields()
 	return &irv1.Annotations{
-		ReadOnly:    f["readOnly"].flag(),
-		Destructive: f["destructive"].flag(),
-		Idempotent:  f["idempotent"].flag(),
-		OpenWorld:   f["openWorld"].flag(),
+		ReadOnly:    v.get("readOnly").flag(),
+		Destructive: v.get("destructive").flag(),
+		Idempotent:  v.get("idempotent").flag(),
+		OpenWorld:   v.get("openWorld").flag(),
 	}
 }
 
