@@ -1,16 +1,13 @@
 package main
 
 import (
-	"os/exec"
-	"strings"
 	"testing"
+
+	"github.com/bindery-dev/bindery/cmd/internal/linktest"
 )
 
 // TestDeps keeps a control plane to what it is for: it compiles, stores and
 // delivers, and answers no agent.
-//
-// The test lives beside main, not above the packages it guards, so that the test
-// cache notices when any of them changes.
 func TestDeps(t *testing.T) {
 	banned := map[string]string{
 		"github.com/bindery-dev/bindery/dataplane":         "what nodes do they do on their own, also when the control plane is of another build",
@@ -22,19 +19,5 @@ func TestDeps(t *testing.T) {
 		"net/http/httptest":                                "test helpers do not belong in the binary",
 		"net/http/pprof":                                   "importing it registers handlers that nobody asked for",
 	}
-	out, err := exec.Command("go", "list", "-deps", ".").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	deps := strings.Fields(string(out))
-	if len(deps) < 100 {
-		t.Fatalf("only %d packages are listed", len(deps))
-	}
-	for _, dep := range deps {
-		for prefix, reason := range banned {
-			if dep == prefix || strings.HasPrefix(dep, prefix+"/") {
-				t.Errorf("bindery-controlplane links %s: %s", dep, reason)
-			}
-		}
-	}
+	linktest.Check(t, banned)
 }
