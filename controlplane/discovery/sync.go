@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"context"
 	"errors"
 	"io"
 	"strings"
@@ -31,7 +32,7 @@ type syncServer = grpc.BidiStreamingServer[discoveryv1.SyncRequest, discoveryv1.
 // stream happens in this goroutine, but for waiting for the node's next message.
 func (s *Server) Sync(srv syncServer) error {
 	inbox := receive(srv)
-	hello, err := s.hello(inbox)
+	hello, err := s.hello(srv.Context(), inbox)
 	if err != nil {
 		return err
 	}
@@ -54,7 +55,8 @@ type received struct {
 	err     error // the last one: no message follows
 }
 
-// receive passes on what the node sends until the stream ends.
+// receive passes on what the node sends until the stream ends. Its last message may
+// be lost to the end of the stream's context, so readers watch that too.
 func receive(srv syncServer) <-chan received {
 	inbox := make(chan received)
 	go func() {
@@ -73,8 +75,10 @@ func receive(srv syncServer) <-chan received {
 	return inbox
 }
 
-func (s *Server) hello(inbox <-chan received) (*discoveryv1.Hello, error) {
+func (s *Server) hello(ctx context.Context, inbox <-chan received) (*discoveryv1.Hello, error) {
 	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	case r := <-inbox:
 		if r.err != nil {
 			return nil, r.err
@@ -135,6 +139,8 @@ func (s *Server) serve(srv syncServer, g *group, st *stream, inbox <-chan receiv
 			if err := s.answer(g, st, r.message); err != nil {
 				return err
 			}
+		case <-srv.Context().Done():
+			return srv.Context().Err()
 		case <-st.ended:
 			return status.Errorf(codes.Aborted, "another stream of node %q began: do two nodes have one id?", st.hello.GetNode())
 		case <-s.stopping:
