@@ -78,8 +78,8 @@ type result struct {
 }
 
 // compile compiles the packages of the batch one after the other.
-func (b *batch) compile(ctx context.Context) (result, error) {
-	var res result
+func (b *batch) compile(ctx context.Context) (res result, err error) {
+	defer recovered(&res.problems, b.packages[0])
 	var units []*unit
 	units, res.strange = b.load(report{&res.problems})
 	for _, u := range units {
@@ -89,4 +89,12 @@ func (b *batch) compile(ctx context.Context) (result, error) {
 		res.bindings = append(res.bindings, u.compile(&res.problems)...)
 	}
 	return res, nil
+}
+
+// recovered turns a panic into a diagnostic for a package. CUE has bugs that panic;
+// one must not take the compiler of all other modules with it.
+func recovered(list *diag.List, p *pkg) {
+	if cause := recover(); cause != nil {
+		report{list}.panicked(p, cause)
+	}
 }

@@ -8,16 +8,8 @@ import (
 )
 
 // compile evaluates the package and reads the bindings that belong to it.
-//
-// The evaluator has bugs that panic. One that does is a diagnostic for its package
-// and leaves the others alone.
 func (u *unit) compile(list *diag.List) (bindings []*binding) {
-	defer func() {
-		if p := recover(); p != nil {
-			list.Errorf(diag.Problem{Pos: u.place(), Code: "evaluator", Hint: "this is a bug: please report it with the file"},
-				"the compiler failed on package %s: %v", u.name, p)
-		}
-	}()
+	defer recovered(list, u.pkg)
 	author := draw(u.files)
 	x := examiner{report{list}, author, u.module.shape, u}
 	v := u.build()
@@ -38,6 +30,6 @@ func (u *unit) compile(list *diag.List) (bindings []*binding) {
 }
 
 // place returns the beginning of the package's first own file.
-func (u *unit) place() *sourcev1.Position {
-	return &sourcev1.Position{File: u.own[0].path, Line: 1, Column: 1}
+func (p *pkg) place() *sourcev1.Position {
+	return &sourcev1.Position{File: p.own[0].path, Line: 1, Column: 1}
 }

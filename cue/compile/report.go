@@ -20,12 +20,17 @@ type report struct {
 }
 
 func (r report) badPath(name string) {
-	r.list.Errorf(diag.Problem{Code: "bad-path"}, "%q is not a clean path, or occurs twice among the sources", name)
+	r.list.Errorf(diag.Problem{Code: "bad-path"}, "%q is not a clean path, occurs twice, or is a file and a directory", name)
 }
 
 func (r report) tooLarge(files, size int) {
 	r.list.Errorf(diag.Problem{Code: "too-large"}, "the module has %d files with %d bytes; at most %d files with %d MiB are compiled",
 		files, size, source.MaxFiles, source.MaxBytes>>20)
+}
+
+func (r report) panicked(p *pkg, cause any) {
+	r.list.Errorf(diag.Problem{Pos: p.place(), Code: "compiler-bug", Hint: "please report it with the file"},
+		"the compiler failed on package %s: %v", p.name, cause)
 }
 
 func (r report) noModule() {

@@ -70,28 +70,42 @@ func survey(sources *sourcev1.Sources, list *diag.List) *module {
 // admit sorts the files by kind. It refuses what [source.Read] would not have
 // read.
 func (m *module) admit(sources *sourcev1.Sources, r report) bool {
-	documents := map[string][]byte{}
+	all, documents := map[string]bool{}, map[string][]byte{}
 	size := 0
 	for _, f := range sources.GetFiles() {
 		name := f.GetPath()
-		size += len(f.GetData())
-		_, twice := m.cue[name]
-		switch {
-		case twice || documents[name] != nil || path.Clean("/" + name)[1:] != name || name == "":
+		if all[name] || !clean(name) {
 			r.badPath(name)
 			return false
-		case path.Ext(name) == ".cue":
+		}
+		all[name] = true
+		size += len(f.GetData())
+		switch path.Ext(name) {
+		case ".cue":
 			m.cue[name] = f.GetData()
-		case path.Ext(name) == ".json":
+		case ".json":
 			documents[name] = f.GetData()
 		}
 	}
-	if len(sources.GetFiles()) > source.MaxFiles || size > source.MaxBytes {
-		r.tooLarge(len(sources.GetFiles()), size)
+	for name := range all {
+		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+			if all[dir] {
+				r.badPath(dir)
+				return false
+			}
+		}
+	}
+	if len(all) > source.MaxFiles || size > source.MaxBytes {
+		r.tooLarge(len(all), size)
 		return false
 	}
 	m.documents = document.NewSet(documents)
 	return true
+}
+
+// clean reports whether a path is relative, and stays where it is from.
+func clean(name string) bool {
+	return name != "" && path.Clean("/" + name)[1:] == name
 }
 
 // parse reads the CUE files outside cue.mod.

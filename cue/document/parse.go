@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	sourcev1 "github.com/bindery-dev/bindery/proto/bindery/source/v1"
@@ -41,7 +43,7 @@ func Parse(path string, data []byte) (*Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	if end := p.start(); end < len(data) {
+	if end := skip(data, int(p.dec.InputOffset()), " \t\r\n"); end < len(data) {
 		return nil, d.errorAt(end, "more than one value")
 	}
 	d.Root = v
@@ -76,9 +78,11 @@ type parser struct {
 
 // start returns the offset at which the next token begins: the decoder's offset
 // is the end of the last one.
-func (p *parser) start() int {
-	i := int(p.dec.InputOffset())
-	for i < len(p.doc.data) && bytes.IndexByte([]byte(" \t\r\n,:"), p.doc.data[i]) >= 0 {
+func (p *parser) start() int { return skip(p.doc.data, int(p.dec.InputOffset()), " \t\r\n,:") }
+
+// skip returns the first offset from i on whose byte is not among chars.
+func skip(data []byte, i int, chars string) int {
+	for i < len(data) && strings.IndexByte(chars, data[i]) >= 0 {
 		i++
 	}
 	return i
@@ -95,7 +99,7 @@ func (p *parser) token() (json.Token, int, error) {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, at, p.doc.errorAt(len(p.doc.data), "unexpected end of the document")
 	case errors.As(err, &syntax):
-		return nil, at, p.doc.errorAt(max(0, int(syntax.Offset)-1), "%s", syntax.Error())
+		return nil, at, p.doc.errorAt(int(syntax.Offset), "%s", syntax.Error())
 	}
 	return nil, at, p.doc.errorAt(at, "%v", err)
 }
@@ -111,7 +115,7 @@ func (p *parser) value(depth int) (*Value, error) {
 	case !nested:
 		v.Text = p.doc.data[at:p.dec.InputOffset()]
 		if _, number := t.(json.Number); number && !bounded(v.Text) {
-			return nil, p.doc.errorAt(at, "number has too many digits")
+			return nil, p.doc.errorAt(at, "number is too large, or has too many digits")
 		}
 		return v, nil
 	case depth == MaxDepth:
@@ -162,12 +166,13 @@ func (p *parser) items(v *Value, depth int) error {
 	return nil
 }
 
-// bounded reports whether a number can be computed with at a bounded cost: one such
-// as 1e999999999 takes a gigabyte when it is made a fraction.
+// bounded reports whether a number is finite to all who read it, and can be computed
+// with at a bounded cost: 1e-999999999 takes a gigabyte when it is made a fraction.
 func bounded(number []byte) bool {
 	const maxDigits, maxExponentDigits = 1000, 3
 	_, exponent, _ := bytes.Cut(bytes.ToLower(number), []byte("e"))
-	return len(number) <= maxDigits && len(bytes.TrimLeft(exponent, "+-0")) <= maxExponentDigits
+	_, err := strconv.ParseFloat(string(number), 64)
+	return err == nil && len(number) <= maxDigits && len(bytes.TrimLeft(exponent, "+-0")) <= maxExponentDigits
 }
 
 // invalidUTF8 returns the offset of the first byte that is not UTF-8, -1 when

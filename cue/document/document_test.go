@@ -1,0 +1,192 @@
+package document_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/bindery-dev/bindery/cue/diag"
+	"github.com/bindery-dev/bindery/cue/document"
+)
+
+func TestParseRefuses(t *testing.T) {
+	tests := []struct {
+		name, in string
+		want     string
+	}{
+		{"nothing", "", "d.json:1:1: unexpected end of the document"},
+		{"open object", "{\n \"a\": 1", "d.json:2:8: unexpected end of the document"},
+		{"no colon", "{\n \"a\" 1}", "d.json:2:6: invalid character '1' after object key"},
+		{"comma at the end", "[1,\n]", "d.json:2:1: invalid character ']' looking for beginning of value"},
+		{"two values", "1 2", "d.json:1:3: more than one value"},
+		{"member twice", "{\"a\": 1,\n  \"\\u0061\": 2}", "d.json:2:3: member \"a\" occurs twice"},
+		{"invalid UTF-8", "[\n\"\xff\"]", "d.json:2:2: invalid UTF-8"},
+		{"comma after the value", "[],", "d.json:1:3: more than one value"},
+		{"gigantic number", "[1, -1e999999999]", "d.json:1:5: number is too large, or has too many digits"},
+		{"tiny number", "[1, 1e-999999999]", "d.json:1:5: number is too large, or has too many digits"},
+		{"number that is infinite to most", "1e700", "d.json:1:1: number is too large, or has too many digits"},
+		{"bare word", "[nul]", "d.json:1:5: invalid character ']' in literal null (expecting 'l')"},
+		{"too deep", strings.Repeat("[", 200), "d.json:1:129: nested deeper than 128"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := document.Parse("d.json", []byte(tt.in))
+			var syntax *document.SyntaxError
+			if !errors.As(err, &syntax) {
+				t.Fatalf("error is %v", err)
+			}
+			if got := diag.Place(syntax.Pos) + ": " + syntax.Msg; got != tt.want {
+				t.Errorf("error is %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestAt(t *testing.T) {
+	d, err := document.Parse("d.json", []byte(`{"a/b": [{"c~d": 1}], "": {"x": null}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for pointer, want := range map[string]string{"/a~1b/0/c~0d": "1", "//x": "null", "/a~1b/0": `{"c~d":1}`} {
+		v, err := d.At(pointer)
+		if err != nil || string(v.AppendJSON(nil)) != want {
+			t.Errorf("at %s is %v, %v", pointer, v, err)
+		}
+	}
+	for pointer, want := range map[string]string{
+		"/x": `the document has no "x"`, "/a~1b/1": `/a~1b has no "1"`, "/a~1b/-1": `/a~1b has no "-1"`, "x": `the document has no "x"`,
+		"/a~1b/0/c~0d/e": `/a~1b/0/c~0d has no "e"`,
+	} {
+		if _, err := d.At(pointer); err == nil || err.Error() != want {
+			t.Errorf("at %s: %v, want %s", pointer, err, want)
+		}
+	}
+	if got := document.Tokens("/a~1b//c~0d"); !slices.Equal(got, []string{"a/b", "", "c~d"}) || document.Tokens("") != nil {
+		t.Errorf("tokens are %q", got)
+	}
+}
+
+// TestAmbiguousID holds that a $ref by an $id that two documents have is refused,
+// and names both.
+func TestAmbiguousID(t *testing.T) {
+	set := document.NewSet(map[string][]byte{
+		"a.json": []byte(`{"$ref": "https://x.example/same.json"}`),
+		"b.json": []byte(`{"$id": "https://x.example/same.json"}`),
+		"c.json": []byte(`{"$id": "https://x.example/same.json"}`),
+	})
+	got := problems(t, set, "a.json", "")
+	want := "a.json:1:10: $ref \"https://x.example/same.json\": b.json and c.json both have the $id \"https://x.example/same.json\": refer to one by its file name\n"
+	if got != want {
+		t.Errorf("problems are %s", got)
+	}
+}
+
+func problems(t *testing.T, set *document.Set, name, pointer string) string {
+	t.Helper()
+	d, err := set.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := &diag.List{}
+	set.Bundle(d, pointer, "", list)
+	var b strings.Builder
+	if err := diag.Print(&b, list.Sorted()); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// FuzzParse holds that what parses is the JSON that it was: the standard library
+// reads it as the same value, and refuses nothing that Parse accepts.
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{`{"a": [1, 2.50, "x\n", null, true], "b": {}}`, `"\ud800"`, ` [ ] `, `1e5`, `{"a":1,"a":2}`, "\"\u2028<\""} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		d, err := document.Parse("d.json", data)
+		if err != nil {
+			return
+		}
+		out := d.Root.AppendJSON(nil)
+		if !same(data, out) {
+			t.Errorf("%q became %q", data, out)
+		}
+		again, err := document.Parse("d.json", out)
+		if err != nil || !bytes.Equal(again.Root.AppendJSON(nil), out) {
+			t.Errorf("%q parses to something else: %v", out, err)
+		}
+	})
+}
+
+func same(a, b []byte) bool {
+	var x, y any
+	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
+		return false
+	}
+	p, errP := json.Marshal(x)
+	q, errQ := json.Marshal(y)
+	return errP == nil && errQ == nil && bytes.Equal(p, q)
+}
+
+// FuzzBundle holds that a schema that is bundled without a problem compiles, needs
+// nothing from elsewhere, and so would run on a node.
+func FuzzBundle(f *testing.F) {
+	for _, seed := range []string{
+		`{"$defs": {"A": {"$ref": "#/$defs/B"}, "B": {"type": "object", "properties": {"a": {"$ref": "#"}}}}, "$ref": "#/$defs/A"}`,
+		`{"type": ["string", "null"], "pattern": "^a+$", "minLength": 1, "examples": [1]}`,
+		`{"allOf": [true, {"not": {"enum": [1, "a", null]}}], "dependentRequired": {"a": ["b"]}}`,
+		`{"$ref": "other.json#/$defs/X~1Y", "prefixItems": [{"$ref": "other.json"}]}`,
+		`{"patternProperties": {"^x": {"format": "date"}}, "multipleOf": 0.5, "contains": {}, "minContains": 2.0}`,
+		`{"if": {"const": 1}, "then": {"maximum": 1e3}, "else": false, "propertyNames": {"maxLength": 3}, "uniqueItems": true}`,
+	} {
+		f.Add([]byte(seed), "")
+		f.Add([]byte(seed), "/$defs/A")
+	}
+	other := []byte(`{"$defs": {"X/Y": {"$ref": "#/$defs/Z"}, "Z": {"type": "integer"}}, "items": {"$ref": "d.json"}}`)
+	f.Fuzz(func(t *testing.T, data []byte, pointer string) {
+		set := document.NewSet(map[string][]byte{"d.json": data, "other.json": other})
+		d, err := set.Open("d.json")
+		if err != nil {
+			return
+		}
+		if _, err := d.At(pointer); err != nil {
+			return
+		}
+		list := &diag.List{}
+		schema, defs := set.Bundle(d, pointer, "/properties/payload", list)
+		if list.Failed() {
+			return
+		}
+		whole := document.Obj()
+		whole.Add("properties", document.Obj(document.Member{Name: "payload", Value: schema}))
+		whole.Add("$defs", defs)
+		if err := compiles(whole.AppendJSON(nil)); err != nil {
+			t.Errorf("%s at %q becomes %s: %v", data, pointer, whole.AppendJSON(nil), err)
+		}
+	})
+}
+
+type nowhere struct{}
+
+func (nowhere) Load(url string) (any, error) { return nil, errors.New("outside: " + url) }
+
+func compiles(schema []byte) error {
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
+	if err != nil {
+		return err
+	}
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft2020)
+	c.AssertFormat()
+	c.UseLoader(nowhere{})
+	if err := c.AddResource("bundle:///schema.json", v); err != nil {
+		return err
+	}
+	_, err = c.Compile("bundle:///schema.json#/properties/payload")
+	return err
+}

@@ -1,0 +1,154 @@
+package source_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bindery-dev/bindery/cue/source"
+	sourcev1 "github.com/bindery-dev/bindery/proto/bindery/source/v1"
+)
+
+func write(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	for name, data := range files {
+		name = filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(data), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func link(t *testing.T, target, name string) {
+	t.Helper()
+	if err := os.Symlink(target, name); err != nil {
+		t.Skip(err)
+	}
+}
+
+func read(t *testing.T, dir string) []string {
+	t.Helper()
+	s, err := source.Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range s.GetFiles() {
+		got = append(got, f.GetPath()+"="+string(f.GetData()))
+	}
+	return got
+}
+
+func TestRead(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{
+		"a.cue": "1", "a/b.cue": "2", "a/b.json": "3", "cue.mod/module.cue": "4", "cue.mod/pkg/x.example/x.cue": "5",
+		"README.md": "", ".hidden.cue": "", ".git/x.cue": "", "_old/x.cue": "", "a/.idea/x.json": "", "node_modules/x/package.json": "",
+		"a.cue.orig": "", "a/CUE": "",
+	})
+	want := []string{"a.cue=1", "a/b.cue=2", "a/b.json=3", "cue.mod/module.cue=4", "cue.mod/pkg/x.example/x.cue=5"}
+	if got := read(t, dir); !slices.Equal(got, want) {
+		t.Errorf("files are %q, want %q", got, want)
+	}
+}
+
+// TestReadConfigMap reads a directory as Kubernetes mounts one: links to files in a
+// directory that is replaced at once.
+func TestReadConfigMap(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"..2026/a.cue": "1"})
+	link(t, "..2026", filepath.Join(dir, "..data"))
+	link(t, filepath.Join("..data", "a.cue"), filepath.Join(dir, "a.cue"))
+	if got := read(t, dir); !slices.Equal(got, []string{"a.cue=1"}) {
+		t.Errorf("files are %q", got)
+	}
+}
+
+func TestReadThroughLink(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"v1/a.cue": "1"})
+	link(t, "v1", filepath.Join(dir, "current"))
+	if got := read(t, filepath.Join(dir, "current")); !slices.Equal(got, []string{"a.cue=1"}) {
+		t.Errorf("files are %q", got)
+	}
+}
+
+func TestReadDoesNotEscape(t *testing.T) {
+	outside := t.TempDir()
+	write(t, outside, map[string]string{"secret.json": "{}"})
+	for _, target := range []string{filepath.Join(outside, "secret.json"), filepath.Join("..", filepath.Base(outside), "secret.json")} {
+		dir := t.TempDir()
+		link(t, target, filepath.Join(dir, "a.json"))
+		if s, err := source.Read(dir); err == nil || !strings.Contains(err.Error(), "a.json") {
+			t.Errorf("a link to %s gives %v, %v", target, s, err)
+		}
+	}
+}
+
+func TestReadLimits(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"a.json": ""})
+	if err := os.Truncate(filepath.Join(dir, "a.json"), source.MaxBytes); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := source.Read(dir); err != nil {
+		t.Errorf("at the limit of bytes: %v", err)
+	}
+	write(t, dir, map[string]string{"b.json": "1"})
+	if _, err := source.Read(dir); !errors.Is(err, source.ErrTooLarge) {
+		t.Errorf("above the limit of bytes: %v", err)
+	}
+	dir = t.TempDir()
+	for i := range source.MaxFiles {
+		write(t, dir, map[string]string{fmt.Sprintf("%d.json", i): ""})
+	}
+	if _, err := source.Read(dir); err != nil {
+		t.Errorf("at the limit of files: %v", err)
+	}
+	write(t, dir, map[string]string{"more.cue": ""})
+	if _, err := source.Read(dir); !errors.Is(err, source.ErrTooLarge) {
+		t.Errorf("above the limit of files: %v", err)
+	}
+}
+
+func TestReadMissing(t *testing.T) {
+	if _, err := source.Read(filepath.Join(t.TempDir(), "no")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("error is %v", err)
+	}
+}
+
+func TestWrite(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new", "dir")
+	s := &sourcev1.Sources{Files: []*sourcev1.File{{Path: "a.cue", Data: []byte("1")}, {Path: "b/c/d.json", Data: []byte("2")}}}
+	for range 2 { // the second time over itself
+		if err := source.Write(dir, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := read(t, dir); !slices.Equal(got, []string{"a.cue=1", "b/c/d.json=2"}) {
+		t.Errorf("files are %q", got)
+	}
+	for _, name := range []string{"../x.cue", "/x.cue", "a/../../x.cue"} {
+		if err := source.Write(dir, &sourcev1.Sources{Files: []*sourcev1.File{{Path: name}}}); err == nil {
+			t.Errorf("%s was written", name)
+		}
+	}
+}
+
+func TestNamed(t *testing.T) {
+	for name, want := range map[string]bool{
+		"a.cue": true, "a/b.json": true, "cue.mod/module.cue": true,
+		"a.yaml": false, ".a.cue": false, ".git/a.cue": false, "a/_b/c.cue": false, "node_modules/a.json": false, "a": false,
+	} {
+		if got := source.Named(name); got != want {
+			t.Errorf("Named(%q) = %t", name, got)
+		}
+	}
+}
