@@ -2,7 +2,6 @@ package compile
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -180,8 +179,6 @@ type form struct {
 	about   string // what it is made of
 	pattern string // the regular expression
 }
-
-func (f form) matches(s string) bool { return regexp.MustCompile(f.pattern).MatchString(s) }
 
 // nouns names the forms, and the rule that a text without the form breaks.
 var nouns = map[string]struct{ code, noun string }{

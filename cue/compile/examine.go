@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -119,10 +120,13 @@ func isBinding(v cue.Value) bool {
 	return v.LookupPath(cue.MakePath(cue.Hid("_kind", "bindery.dev/bind"))).Exists()
 }
 
+// bindingName is #Name of the language.
+var bindingName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
+
 // checkLabel holds the binding's label to the form of a name.
 func (x examiner) checkLabel(name string, v value) {
-	form := x.forms(x.shape.Down("#Binding", "name"))[0]
-	if !form.matches(name) {
+	if !bindingName.MatchString(name) {
+		form := x.forms(x.shape.Down("#Binding", "name"))[0]
 		x.badForm(v.atLabel(form.code, ""), name, form)
 	}
 	if field := v.get("name"); field.quiet() != "" && field.quiet() != name {

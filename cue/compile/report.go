@@ -51,7 +51,7 @@ func (r report) nestedModule(file, dir string) {
 
 func (r report) staleSchema(name string) {
 	r.list.Warnf(diag.Problem{Pos: &sourcev1.Position{File: name, Line: 1, Column: 1}, Code: "stale-schema",
-		Hint: "`bindery init` writes the current copy"},
+		Hint: "replace it with the copy that `bindery init` writes to a new directory"},
 		"this copy of the language is not the one of this bindery, which does not use it; plain `cue vet` and editors do")
 }
 

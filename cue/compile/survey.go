@@ -87,7 +87,7 @@ func (m *module) admit(sources *sourcev1.Sources, r report) bool {
 			documents[name] = f.GetData()
 		}
 	}
-	for name := range all {
+	for _, name := range slices.Sorted(maps.Keys(all)) {
 		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 			if all[dir] {
 				r.badPath(dir)

@@ -2,6 +2,7 @@ package acp_test
 
 import (
 	"io/fs"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -235,4 +236,23 @@ func bindings(t testing.TB, tags ...string) []*irv1.Binding {
 		t.Fatal(err)
 	}
 	return content.Bindings
+}
+
+// TestReadme holds that the surface that the README adds compiles.
+func TestReadme(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(readme), "```cue\n")
+	carts, _, found := strings.Cut(after, "```")
+	if !found {
+		t.Fatal("the README has no binding")
+	}
+	sources := module(t, "prod")
+	sources.Files = append(sources.Files, &sourcev1.File{Path: "carts/carts.cue", Data: []byte(carts)})
+	compiled, err := compiler.Module(t.Context(), sources)
+	if err != nil || len(compiled.GetDiagnostics()) > 0 || compiled.GetBundle() == nil {
+		t.Errorf("compiled %v, %v", compiled.GetDiagnostics(), err)
+	}
 }
