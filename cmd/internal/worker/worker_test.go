@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -60,6 +61,7 @@ func hungry() int {
 			block[i] = 1
 		}
 		all = append(all, block)
+		runtime.KeepAlive(all) // all of it, or it would be collected
 	}
 }
 
