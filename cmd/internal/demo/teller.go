@@ -64,8 +64,8 @@ func (d *demo) opening() {
 func (d *demo) connecting() {
 	d.heading("Try it yourself")
 	d.line("MCP endpoints (Streamable HTTP, no login):")
-	d.line("  %s  %s", d.url("/payments/mcp"), "delegate_payment")
-	d.line("  %s  %s", d.url("/mcp"), "the five checkout tools")
+	d.line("  %s           the five checkout tools", d.url("/mcp"))
+	d.line("  %s  delegate_payment", d.url("/payments/mcp"))
 	d.line("")
 	d.line("Claude Code     claude mcp add --transport http shop %s", d.url("/mcp"))
 	d.line("MCP Inspector   npx @modelcontextprotocol/inspector --cli %s --transport http --method tools/list", d.url("/mcp"))
