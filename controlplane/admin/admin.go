@@ -42,8 +42,10 @@ type Config struct {
 type Server struct {
 	adminv1.UnimplementedAdminServiceServer
 
-	cfg     Config
-	started time.Time
+	cfg      Config
+	started  time.Time
+	stopping chan struct{}
+	stop     sync.Once
 
 	mu      sync.Mutex
 	locks   map[string]chan struct{} // by group: holds one while the group changes
@@ -59,8 +61,14 @@ func New(cfg Config) *Server {
 	if cfg.OnStep == nil {
 		cfg.OnStep = func(string) {}
 	}
-	return &Server{cfg: cfg, started: time.Now(), locks: map[string]chan struct{}{}, sources: map[string]*sourceState{}}
+	return &Server{
+		cfg: cfg, started: time.Now(), stopping: make(chan struct{}),
+		locks: map[string]chan struct{}{}, sources: map[string]*sourceState{},
+	}
 }
+
+// Close ends requests that wait for nodes. What they asked for is stored.
+func (s *Server) Close() { s.stop.Do(func() { close(s.stopping) }) }
 
 // Start offers the current revision of every group. It goes on after a group whose
 // revision cannot be read, and returns what went wrong.

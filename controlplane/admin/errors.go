@@ -44,6 +44,10 @@ func errSuperseded(r *adminv1.Revision, by uint64) error {
 	return status.Errorf(codes.Aborted, "revision %d of group %q was replaced by revision %d before every node had answered: see bindery nodes", r.GetGeneration().GetNumber(), r.GetGroup(), by)
 }
 
+func errStopping(r *adminv1.Revision) error {
+	return status.Errorf(codes.Internal, "the control plane is stopping: revision %d of group %q is stored, and goes to its nodes when one is up again", r.GetGeneration().GetNumber(), r.GetGroup())
+}
+
 func errNoRevision(group string) error {
 	return status.Errorf(codes.FailedPrecondition, "group %q has no revision: apply one first", group)
 }

@@ -59,6 +59,8 @@ func (s *Server) follow(ctx context.Context, r *adminv1.Revision, wait time.Dura
 		case <-timeout.C:
 			o.Result = adminv1.Result_RESULT_TIMEOUT
 			return o, nil
+		case <-s.stopping:
+			return nil, errStopping(r)
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}

@@ -76,6 +76,9 @@ func Run(ctx context.Context, cfg Config) error {
 		cfg.OnStep = func(string) {}
 	}
 	defer cfg.close()
+	if err := cfg.check(); err != nil {
+		return err
+	}
 	kv, err := store.Bolt(cfg.Data)
 	if err != nil {
 		return err
@@ -86,6 +89,20 @@ func Run(ctx context.Context, cfg Config) error {
 	}
 	defer st.Close()
 	return newServer(cfg, st).run(ctx)
+}
+
+func (cfg Config) check() error {
+	fed := map[string]bool{}
+	for _, src := range cfg.Sources {
+		if err := discoveryv1.CheckName(src.Group); err != nil {
+			return fmt.Errorf("source %s: group %w", src.Dir, err)
+		}
+		if fed[src.Group] {
+			return fmt.Errorf("source %s: group %q has another directory already", src.Dir, src.Group)
+		}
+		fed[src.Group] = true
+	}
+	return nil
 }
 
 func (cfg Config) close() {
@@ -122,7 +139,7 @@ func (s *server) run(ctx context.Context) error {
 		// The other groups are served, and this one's nodes keep what they run.
 		s.cfg.Log.Error("a group's revision cannot be offered", "error", err)
 	}
-	g := grpc.NewServer(discovery.ServerOptions()...)
+	g := grpc.NewServer(append(discovery.ServerOptions(), recovering(s.cfg.Log)...)...)
 	discoveryv1.RegisterDiscoveryServiceServer(g, s.nodes)
 	adminv1.RegisterAdminServiceServer(g, s.admin)
 	grpc_health_v1.RegisterHealthServer(g, s.health)
@@ -189,6 +206,7 @@ func (s *server) follow(ctx context.Context, background *sync.WaitGroup) {
 func (s *server) stop(g *grpc.Server) {
 	s.health.Shutdown()
 	s.nodes.Close()
+	s.admin.Close()
 	force := time.AfterFunc(stopWait, g.Stop)
 	defer force.Stop()
 	g.GracefulStop()

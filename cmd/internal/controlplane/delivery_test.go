@@ -1,17 +1,22 @@
 package controlplane
 
 import (
+	"context"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/bindery-dev/bindery/dataplane/feed"
 	adminv1 "github.com/bindery-dev/bindery/proto/bindery/admin/v1"
 	discoveryv1 "github.com/bindery-dev/bindery/proto/bindery/discovery/v1"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
+	sourcev1 "github.com/bindery-dev/bindery/proto/bindery/source/v1"
+	"google.golang.org/grpc/codes"
 )
 
 const (
@@ -322,8 +327,42 @@ func TestStop(t *testing.T) {
 		ended <- err
 	}()
 	<-busy
+	begin := time.Now()
 	p.stop()
 	if err := <-ended; err == nil {
 		t.Error("an apply outlived the control plane")
+	}
+	if d := time.Since(begin); d >= stopWait {
+		t.Errorf("stopping took %s", d)
+	}
+}
+
+// TestPanic has a request panic: whoever sent it is told, and the others are served.
+func TestPanic(t *testing.T) {
+	p := start(t, t.TempDir(), "", func(c *Config) {
+		c.Compile = func(ctx context.Context, s *sourcev1.Sources) (*sourcev1.Compiled, error) {
+			if len(s.GetFiles()) == 2 {
+				panic("a mistake of ours")
+			}
+			return compile(ctx, s)
+		}
+	})
+	_, err := p.apply(sources("loans.cue", "one", "rooms.cue", "two"))
+	refused(t, err, codes.Internal, "made a mistake")
+	p.want(adminv1.Result_RESULT_NO_NODES, sources("loans.cue", "one")) // the group is not locked
+}
+
+func TestCheck(t *testing.T) {
+	for name, sources := range map[string][]Source{
+		"is no name":                    {{Group: "a/b", Dir: "x"}},
+		"has another directory already": {{Group: "a", Dir: "x"}, {Group: "a", Dir: "y"}},
+	} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Run(t.Context(), Config{GRPC: l, Data: t.TempDir(), Sources: sources}); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("Run() = %v, want %q", err, name)
+		}
 	}
 }
