@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strings"
 	"testing"
@@ -232,6 +233,18 @@ func TestTwoNodesOfOneName(t *testing.T) {
 	s.offer(t, 1, "one")
 	if m, err := newer.Recv(); err != nil || m.GetPush() == nil {
 		t.Errorf("the newer stream gets %v, %v", m, err)
+	}
+}
+
+// TestNoHello ends a stream before it said anything: a prober does.
+func TestNoHello(t *testing.T) {
+	s := serve(t)
+	c := s.open(t)
+	if err := c.CloseSend(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Recv(); !errors.Is(err, io.EOF) {
+		t.Errorf("the stream ends with %v", err)
 	}
 }
 

@@ -33,7 +33,9 @@ type syncServer = grpc.BidiStreamingServer[discoveryv1.SyncRequest, discoveryv1.
 func (s *Server) Sync(srv syncServer) error {
 	inbox := receive(srv)
 	hello, err := s.hello(srv.Context(), inbox)
-	if err != nil {
+	if errors.Is(err, io.EOF) {
+		return nil
+	} else if err != nil {
 		return err
 	}
 	log := s.cfg.Log.With("node", hello.GetNode(), "group", hello.GetGroup())
@@ -75,6 +77,8 @@ func receive(srv syncServer) <-chan received {
 	return inbox
 }
 
+// hello waits for the first message. The error is io.EOF when the node ends the
+// stream instead.
 func (s *Server) hello(ctx context.Context, inbox <-chan received) (*discoveryv1.Hello, error) {
 	select {
 	case <-ctx.Done():
