@@ -40,8 +40,12 @@ func (x examiner) classify(v value, shape outline.Cursor, own []errors.Error) {
 		x.outOfBound(v, shape, arms[i])
 		return
 	}
+	if says(arms, "invalid value") {
+		x.invalidValue(v, shape, arms)
+		return
+	}
 	options := alternatives(shape)
-	if got := stranger(arms, options); got != "" {
+	if got, found := stranger(arms, options); found {
 		x.badEnum(v, got, options, arms)
 		return
 	}
@@ -120,8 +124,9 @@ func kindOf(e ast.Expr) string {
 	return ""
 }
 
-// stranger returns the string that is none of options and conflicts with one.
-func stranger(arms []errors.Error, options []string) string {
+// stranger returns the string that is none of options and conflicts with one, if
+// there is one.
+func stranger(arms []errors.Error, options []string) (got string, found bool) {
 	for _, e := range arms {
 		_, args := e.Msg()
 		if len(args) < 2 || len(options) == 0 {
@@ -130,12 +135,12 @@ func stranger(arms []errors.Error, options []string) string {
 		a, b := unquote(fmt.Sprint(args[0])), unquote(fmt.Sprint(args[1]))
 		switch {
 		case slices.Contains(options, a) && !slices.Contains(options, b):
-			return b
+			return b, true
 		case slices.Contains(options, b) && !slices.Contains(options, a):
-			return a
+			return a, true
 		}
 	}
-	return ""
+	return "", false
 }
 
 func unquote(s string) string {

@@ -53,7 +53,9 @@ func (u *unit) read(name string, v value, r report) *binding {
 	}
 	b.ir.Version = v.get("version").text()
 	b.ir.Endpoint = v.get("endpoint").text()
-	v.get("schema").text()
+	if s := v.get("schema").text(); s != "" {
+		rd.document(s, rd.schema)
+	}
 	b.ir.Upstream = rd.upstream(v.get("upstream"))
 	b.ir.Meta = rd.metaRules(v.get("meta"))
 	b.ir.Errors = rd.errors(v.get("errors"))

@@ -96,6 +96,13 @@ func (x examiner) unsatisfied(v value, shape outline.Cursor, own []errors.Error,
 	x.list.Errorf(p, "%s does not satisfy %s", got, bound)
 }
 
+// invalidValue reports a value that fails a check, such as strings.MinRunes(1).
+func (x examiner) invalidValue(v value, shape outline.Cursor, own []errors.Error) {
+	p := v.at("bad-value", about(shape))
+	p.Pos = v.culprit(own)
+	x.list.Errorf(p, "%s", text(own[0]))
+}
+
 // other reports what CUE says, in its words, unless it follows from what has been
 // reported.
 func (x examiner) other(v value, own []errors.Error) {
