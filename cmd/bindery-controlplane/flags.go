@@ -8,18 +8,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bindery-dev/bindery/cmd/internal/controlplane"
+	"github.com/bindery-dev/bindery/cmd/internal/daemon"
 	"github.com/bindery-dev/bindery/cmd/internal/worker"
 	discoveryv1 "github.com/bindery-dev/bindery/proto/bindery/discovery/v1"
 )
 
 // flags are the command line as it was given.
 type flags struct {
+	daemon.Flags
 	listen, http string
 	data         string
 	sources      []string
-	insecure     bool
-
-	logFormat, logLevel string
 }
 
 func (f *flags) register(cmd *cobra.Command) {
@@ -29,9 +28,7 @@ func (f *flags) register(cmd *cobra.Command) {
 	fs.StringVar(&f.http, "http", "127.0.0.1:7701", "serve /healthz, /readyz and /metrics at `ADDR`")
 	fs.StringVar(&f.data, "data", defaultData(), "keep revisions in `DIR`, which is made where needed; one process at a time")
 	fs.StringArrayVar(&f.sources, "source", nil, "feed a group from a directory that is watched: `GROUP[:TAG,...]=DIR`")
-	fs.BoolVar(&f.insecure, "insecure", false, "allow connections from other machines without TLS")
-	fs.StringVar(&f.logFormat, "log-format", "text", "`FORMAT` of the log on stderr: text or json")
-	fs.StringVar(&f.logLevel, "log-level", "info", "least `LEVEL` to log: debug, info, warn or error")
+	f.Register(cmd, "allow connections from other machines without TLS")
 }
 
 // defaultData is where the state of a user's programs is kept; "" when that is not
@@ -48,10 +45,10 @@ func defaultData() string {
 }
 
 // config checks what was given and returns all of it but listeners and log. An error
-// is a [usageError].
+// is a [daemon.UsageError].
 func (f *flags) config() (controlplane.Config, error) {
 	if f.data == "" {
-		return controlplane.Config{}, usagef("no place for revisions: give --data DIR")
+		return controlplane.Config{}, daemon.Usagef("no place for revisions: give --data DIR")
 	}
 	cfg := controlplane.Config{Data: f.data, Compile: worker.Compile}
 	fed := map[string]bool{}
@@ -61,7 +58,7 @@ func (f *flags) config() (controlplane.Config, error) {
 			return cfg, err
 		}
 		if fed[s.Group] {
-			return cfg, usagef("--source %s: group %q has a directory already: leave out one", text, s.Group)
+			return cfg, daemon.Usagef("--source %s: group %q has a directory already: leave out one", text, s.Group)
 		}
 		fed[s.Group] = true
 		cfg.Sources = append(cfg.Sources, s)
@@ -74,11 +71,11 @@ func (f *flags) config() (controlplane.Config, error) {
 func parseSource(text string) (controlplane.Source, error) {
 	at := strings.LastIndex(text, "=")
 	if at < 0 || at == len(text)-1 {
-		return controlplane.Source{}, usagef("--source %s names no directory: give GROUP[:TAG,...]=DIR", text)
+		return controlplane.Source{}, daemon.Usagef("--source %s names no directory: give GROUP[:TAG,...]=DIR", text)
 	}
 	group, tags, tagged := strings.Cut(text[:at], ":")
 	if err := discoveryv1.CheckName(group); err != nil {
-		return controlplane.Source{}, usagef("--source %s: group %w", text, err)
+		return controlplane.Source{}, daemon.Usagef("--source %s: group %w", text, err)
 	}
 	s := controlplane.Source{Group: group, Dir: text[at+1:]}
 	if !tagged {
@@ -86,7 +83,7 @@ func parseSource(text string) (controlplane.Source, error) {
 	}
 	for tag := range strings.SplitSeq(tags, ",") {
 		if tag == "" {
-			return s, usagef("--source %s has an empty tag: give GROUP[:TAG,...]=DIR", text)
+			return s, daemon.Usagef("--source %s has an empty tag: give GROUP[:TAG,...]=DIR", text)
 		}
 		s.Tags = append(s.Tags, tag)
 	}

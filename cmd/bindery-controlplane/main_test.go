@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bindery-dev/bindery/cmd/internal/daemon"
 	"github.com/bindery-dev/bindery/cmd/internal/worker"
 )
 
@@ -29,23 +30,23 @@ func TestCommandLine(t *testing.T) {
 		code int
 		want string // on stderr
 	}{
-		{"no data", []string{"--data", ""}, exitUsage, "no place for revisions: give --data DIR"},
-		{"listener for everybody", []string{data, "--listen", "0.0.0.0:0"}, exitUsage, "--listen 0.0.0.0:0 is reachable from other machines"},
-		{"listener without host", []string{data, "--listen", ":0"}, exitUsage, "--listen :0 is reachable from other machines"},
-		{"HTTP for everybody", []string{data, "--listen", "127.0.0.1:0", "--http", "[::]:0"}, exitUsage, "--http [::]:0 is reachable"},
-		{"no address", []string{data, "--listen", "7700"}, exitUsage, "--listen 7700 is not host:port"},
-		{"address that is not ours", []string{data, "--listen", "192.0.2.1:0", "--insecure"}, exitInput, "choose another address"},
-		{"source without directory", []string{data, "--source", "shop"}, exitUsage, "--source shop names no directory: give GROUP[:TAG,...]=DIR"},
-		{"source with an empty directory", []string{data, "--source", "shop="}, exitUsage, "names no directory"},
-		{"source without group", []string{data, "--source", "=dir"}, exitUsage, "group is empty"},
-		{"source with a bad group", []string{data, "--source", "a/b=dir"}, exitUsage, `"a/b" is no name`},
-		{"source with an empty tag", []string{data, "--source", "shop:prod,=dir"}, exitUsage, "has an empty tag"},
-		{"two sources of a group", []string{data, "--source", "shop=a", "--source", "shop:prod=b"}, exitUsage, `group "shop" has a directory already`},
-		{"level", []string{data, "--log-level", "loud"}, exitUsage, "--log-level loud is none of"},
-		{"format", []string{data, "--log-format", "xml"}, exitUsage, "--log-format xml is neither"},
-		{"flag of later", []string{"--etcd", "x"}, exitUsage, "unknown flag: --etcd: see bindery-controlplane --help"},
-		{"argument", []string{"serve"}, exitUsage, `unexpected argument "serve"`},
-		{"data that is a file", []string{"--data=main_test.go", "--listen=127.0.0.1:0", "--http=127.0.0.1:0"}, exitInput, "data directory: "},
+		{"no data", []string{"--data", ""}, daemon.ExitUsage, "no place for revisions: give --data DIR"},
+		{"listener for everybody", []string{data, "--listen", "0.0.0.0:0"}, daemon.ExitUsage, "--listen 0.0.0.0:0 is reachable from other machines"},
+		{"listener without host", []string{data, "--listen", ":0"}, daemon.ExitUsage, "--listen :0 is reachable from other machines"},
+		{"HTTP for everybody", []string{data, "--listen", "127.0.0.1:0", "--http", "[::]:0"}, daemon.ExitUsage, "--http [::]:0 is reachable"},
+		{"no address", []string{data, "--listen", "7700"}, daemon.ExitUsage, "--listen 7700 is not host:port"},
+		{"address that is not ours", []string{data, "--listen", "192.0.2.1:0", "--insecure"}, daemon.ExitInput, "choose another address"},
+		{"source without directory", []string{data, "--source", "shop"}, daemon.ExitUsage, "--source shop names no directory: give GROUP[:TAG,...]=DIR"},
+		{"source with an empty directory", []string{data, "--source", "shop="}, daemon.ExitUsage, "names no directory"},
+		{"source without group", []string{data, "--source", "=dir"}, daemon.ExitUsage, "group is empty"},
+		{"source with a bad group", []string{data, "--source", "a/b=dir"}, daemon.ExitUsage, `"a/b" is no name`},
+		{"source with an empty tag", []string{data, "--source", "shop:prod,=dir"}, daemon.ExitUsage, "has an empty tag"},
+		{"two sources of a group", []string{data, "--source", "shop=a", "--source", "shop:prod=b"}, daemon.ExitUsage, `group "shop" has a directory already`},
+		{"level", []string{data, "--log-level", "loud"}, daemon.ExitUsage, "--log-level loud is none of"},
+		{"format", []string{data, "--log-format", "xml"}, daemon.ExitUsage, "--log-format xml is neither"},
+		{"flag of later", []string{"--etcd", "x"}, daemon.ExitUsage, "unknown flag: --etcd: see bindery-controlplane --help"},
+		{"argument", []string{"serve"}, daemon.ExitUsage, `unexpected argument "serve"`},
+		{"data that is a file", []string{"--data=main_test.go", "--listen=127.0.0.1:0", "--http=127.0.0.1:0"}, daemon.ExitInput, "data directory: "},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -69,7 +70,7 @@ func TestGoodCommandLine(t *testing.T) {
 		"--data", t.TempDir(), "--listen", "0.0.0.0:0", "--http", "127.0.0.1:0", "--insecure",
 		"--log-format", "json", "--log-level", "error",
 	}, &stdout, &stderr)
-	if code != exitOK || stdout.Len() > 0 || stderr.Len() > 0 {
+	if code != daemon.ExitOK || stdout.Len() > 0 || stderr.Len() > 0 {
 		t.Errorf("run() = %d, stdout %q, stderr %q", code, stdout.String(), stderr.String())
 	}
 }
@@ -96,7 +97,7 @@ func TestParseSource(t *testing.T) {
 // nothing.
 func TestHelp(t *testing.T) {
 	var stdout, stderr bytes.Buffer
-	if code := run(t.Context(), []string{"--help"}, &stdout, &stderr); code != exitOK || stderr.Len() > 0 {
+	if code := run(t.Context(), []string{"--help"}, &stdout, &stderr); code != daemon.ExitOK || stderr.Len() > 0 {
 		t.Fatalf("run() = %d, stderr %q", code, stderr.String())
 	}
 	for _, want := range []string{"Examples:", "--listen", "--http", "--data", "--source", "--insecure"} {

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bindery-dev/bindery/cmd/internal/daemon"
 	adminv1 "github.com/bindery-dev/bindery/proto/bindery/admin/v1"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
@@ -55,13 +56,13 @@ func TestProcess(t *testing.T) {
 
 	second := binary(data)
 	out, err := second.CombinedOutput()
-	if second.ProcessState.ExitCode() != exitInput || !strings.Contains(string(out), "is in use by another process") {
+	if second.ProcessState.ExitCode() != daemon.ExitInput || !strings.Contains(string(out), "is in use by another process") {
 		t.Errorf("a second process with the same data: %v: %s", err, out)
 	}
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	if code := wait(t, "the end", p.ended); code != exitOK {
+	if code := wait(t, "the end", p.ended); code != daemon.ExitOK {
 		t.Errorf("exit code %d", code)
 	}
 

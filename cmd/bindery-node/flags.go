@@ -9,12 +9,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bindery-dev/bindery/cmd/internal/daemon"
 	"github.com/bindery-dev/bindery/cmd/internal/node"
 	discoveryv1 "github.com/bindery-dev/bindery/proto/bindery/discovery/v1"
 )
 
 // flags are the command line as it was given.
 type flags struct {
+	daemon.Flags
 	controlPlane []string
 	group, id    string
 	labels       map[string]string
@@ -25,11 +27,8 @@ type flags struct {
 	publicURL      string
 	allowedHosts   []string
 	allowedOrigins []string
-	insecure       bool
 
 	drainDelay, drainTimeout time.Duration
-
-	logFormat, logLevel string
 }
 
 const defaultGroup = "default"
@@ -51,13 +50,11 @@ func (f *flags) register(cmd *cobra.Command) {
 	fs.StringArrayVar(&f.allowedOrigins, "allowed-origin", nil, "answer browsers on pages of `ORIGIN` (scheme://host[:port])")
 	fs.DurationVar(&f.drainDelay, "drain-delay", 5*time.Second, "on SIGTERM, go on for `D` while readiness fails")
 	fs.DurationVar(&f.drainTimeout, "drain-timeout", node.DefaultDrainTimeout, "after that, wait up to `D` for calls in flight")
-	fs.BoolVar(&f.insecure, "insecure", false, "allow connections to other machines without TLS")
-	fs.StringVar(&f.logFormat, "log-format", "text", "`FORMAT` of the log on stderr: text or json")
-	fs.StringVar(&f.logLevel, "log-level", "info", "least `LEVEL` to log: debug, info, warn or error")
+	f.Register(cmd, "allow connections to other machines without TLS")
 }
 
 // config checks what was given and returns all of it but listeners and log. An
-// error is a [usageError].
+// error is a [daemon.UsageError].
 func (f *flags) config() (node.Config, error) {
 	for _, check := range []func() error{f.checkSource, f.checkControlPlane, f.checkHosts, f.checkOrigins, f.checkTimes} {
 		if err := check(); err != nil {
@@ -86,17 +83,17 @@ func (f *flags) config() (node.Config, error) {
 func (f *flags) checkSource() error {
 	switch {
 	case len(f.controlPlane) == 0 && f.bundle == "":
-		return usagef("nothing to serve: give --control-plane ADDR or --bundle FILE")
+		return daemon.Usagef("nothing to serve: give --control-plane ADDR or --bundle FILE")
 	case len(f.controlPlane) > 0 && f.bundle != "":
-		return usagef("--control-plane and --bundle exclude each other: leave out one")
+		return daemon.Usagef("--control-plane and --bundle exclude each other: leave out one")
 	case f.bundle != "" && (f.group != defaultGroup || f.id != "" || len(f.labels) > 0):
-		return usagef("--group, --id and --label are for a control plane: leave them out with --bundle")
+		return daemon.Usagef("--group, --id and --label are for a control plane: leave them out with --bundle")
 	}
 	if err := discoveryv1.CheckName(f.group); err != nil {
-		return usagef("--group %w", err)
+		return daemon.Usagef("--group %w", err)
 	}
 	if err := discoveryv1.CheckName(f.id); err != nil && f.id != "" {
-		return usagef("--id %w", err)
+		return daemon.Usagef("--id %w", err)
 	}
 	return nil
 }
@@ -105,10 +102,10 @@ func (f *flags) checkControlPlane() error {
 	for _, addr := range f.controlPlane {
 		host, _, err := net.SplitHostPort(addr)
 		if err != nil {
-			return usagef("--control-plane %s is not host:port", addr)
+			return daemon.Usagef("--control-plane %s is not host:port", addr)
 		}
-		if ip, err := netip.ParseAddr(host); host != "localhost" && (err != nil || !ip.IsLoopback()) && !f.insecure {
-			return usagef("--control-plane %s is another machine and the connection has no TLS: add --insecure where something else encrypts", addr)
+		if ip, err := netip.ParseAddr(host); host != "localhost" && (err != nil || !ip.IsLoopback()) && !f.Insecure {
+			return daemon.Usagef("--control-plane %s is another machine and the connection has no TLS: add --insecure where something else encrypts", addr)
 		}
 	}
 	return nil
@@ -117,7 +114,7 @@ func (f *flags) checkControlPlane() error {
 func (f *flags) checkHosts() error {
 	for _, host := range f.allowedHosts {
 		if _, err := netip.ParseAddr(host); err != nil && (host == "" || strings.ContainsAny(host, ":/*@ ")) {
-			return usagef("--allowed-host %q is not a host name: give it without scheme, port and wildcard", host)
+			return daemon.Usagef("--allowed-host %q is not a host name: give it without scheme, port and wildcard", host)
 		}
 	}
 	return nil
@@ -127,7 +124,7 @@ func (f *flags) checkOrigins() error {
 	for _, origin := range f.allowedOrigins {
 		u, err := url.Parse(origin)
 		if err != nil || !isHTTP(u) || u.Scheme+"://"+u.Host != origin {
-			return usagef("--allowed-origin %q is not an origin: give scheme://host[:port]", origin)
+			return daemon.Usagef("--allowed-origin %q is not an origin: give scheme://host[:port]", origin)
 		}
 	}
 	return nil
@@ -135,7 +132,7 @@ func (f *flags) checkOrigins() error {
 
 func (f *flags) checkTimes() error {
 	if f.drainDelay < 0 || f.drainTimeout <= 0 {
-		return usagef("--drain-delay cannot be negative, and --drain-timeout has to be more than 0s")
+		return daemon.Usagef("--drain-delay cannot be negative, and --drain-timeout has to be more than 0s")
 	}
 	return nil
 }
@@ -147,7 +144,7 @@ func (f *flags) parsePublicURL() (*url.URL, error) {
 	}
 	u, err := url.Parse(f.publicURL)
 	if err != nil || !isHTTP(u) || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return nil, usagef("--public-url %q is not the URL of a server: give https://host[:port][/path]", f.publicURL)
+		return nil, daemon.Usagef("--public-url %q is not the URL of a server: give https://host[:port][/path]", f.publicURL)
 	}
 	return u, nil
 }

@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/bindery-dev/bindery/cmd/internal/daemon"
 )
 
 // asNode makes the test binary be bindery-node.
@@ -26,33 +28,33 @@ func TestCommandLine(t *testing.T) {
 		code int
 		want string // on stderr
 	}{
-		{"nothing to serve", nil, exitUsage, "give --control-plane ADDR or --bundle FILE"},
-		{"two sources", []string{bundle, "--control-plane", "127.0.0.1:7700"}, exitUsage, "exclude each other"},
-		{"group of a bundle", []string{bundle, "--group", "blue"}, exitUsage, "leave them out with --bundle"},
-		{"label of a bundle", []string{bundle, "--label", "zone=a"}, exitUsage, "leave them out with --bundle"},
-		{"bad group", []string{"--control-plane", "127.0.0.1:7700", "--group", "a b"}, exitUsage, `--group "a b" is no name`},
-		{"bad id", []string{"--control-plane", "127.0.0.1:7700", "--id", "-"}, exitUsage, `--id "-" is no name`},
-		{"bad label", []string{"--control-plane", "127.0.0.1:7700", "--label", "zone"}, exitUsage, "zone must be formatted as key=value"},
-		{"control plane without port", []string{"--control-plane", "127.0.0.1"}, exitUsage, "--control-plane 127.0.0.1 is not host:port"},
-		{"control plane elsewhere", []string{"--control-plane", "127.0.0.1:7700,192.0.2.1:7700"}, exitUsage, "--control-plane 192.0.2.1:7700 is another machine"},
-		{"control plane of that name", []string{"--control-plane", "plane:7700"}, exitUsage, "add --insecure"},
-		{"listener for everybody", []string{bundle, "--listen", "0.0.0.0:0"}, exitUsage, "--listen 0.0.0.0:0 is reachable from other machines"},
-		{"listener without host", []string{bundle, "--listen", ":0"}, exitUsage, "--listen :0 is reachable from other machines"},
-		{"admin listener for everybody", []string{bundle, "--listen", "127.0.0.1:0", "--admin", "[::]:0"}, exitUsage, "--admin [::]:0 is reachable"},
-		{"no address", []string{bundle, "--listen", "8080"}, exitUsage, "--listen 8080 is not host:port"},
-		{"address that is not ours", []string{bundle, "--listen", "192.0.2.1:0", "--insecure"}, exitInput, "choose another address"},
-		{"host with port", []string{bundle, "--allowed-host", "tools.example:80"}, exitUsage, `--allowed-host "tools.example:80" is not a host name`},
-		{"host with wildcard", []string{bundle, "--allowed-host", "*.example"}, exitUsage, "without scheme, port and wildcard"},
-		{"origin without scheme", []string{bundle, "--allowed-origin", "tools.example"}, exitUsage, "give scheme://host[:port]"},
-		{"origin with path", []string{bundle, "--allowed-origin", "https://tools.example/"}, exitUsage, "give scheme://host[:port]"},
-		{"public URL without scheme", []string{bundle, "--public-url", "tools.example"}, exitUsage, "give https://host[:port][/path]"},
-		{"public URL with password", []string{bundle, "--public-url", "https://a:b@tools.example"}, exitUsage, "give https://host[:port][/path]"},
-		{"negative delay", []string{bundle, "--drain-delay", "-1s"}, exitUsage, "--drain-delay cannot be negative"},
-		{"level", []string{bundle, "--log-level", "loud"}, exitUsage, "--log-level loud is none of"},
-		{"format", []string{bundle, "--log-format", "xml"}, exitUsage, "--log-format xml is neither"},
-		{"unknown flag", []string{"--cache", "x"}, exitUsage, "unknown flag: --cache: see bindery-node --help"},
-		{"argument", []string{"serve"}, exitUsage, `unexpected argument "serve"`},
-		{"bundle that is none", []string{"--bundle=main_test.go", "--listen=127.0.0.1:0", "--admin=127.0.0.1:0"}, exitInput, "main_test.go is not a bundle: write one with bindery compile --out"},
+		{"nothing to serve", nil, daemon.ExitUsage, "give --control-plane ADDR or --bundle FILE"},
+		{"two sources", []string{bundle, "--control-plane", "127.0.0.1:7700"}, daemon.ExitUsage, "exclude each other"},
+		{"group of a bundle", []string{bundle, "--group", "blue"}, daemon.ExitUsage, "leave them out with --bundle"},
+		{"label of a bundle", []string{bundle, "--label", "zone=a"}, daemon.ExitUsage, "leave them out with --bundle"},
+		{"bad group", []string{"--control-plane", "127.0.0.1:7700", "--group", "a b"}, daemon.ExitUsage, `--group "a b" is no name`},
+		{"bad id", []string{"--control-plane", "127.0.0.1:7700", "--id", "-"}, daemon.ExitUsage, `--id "-" is no name`},
+		{"bad label", []string{"--control-plane", "127.0.0.1:7700", "--label", "zone"}, daemon.ExitUsage, "zone must be formatted as key=value"},
+		{"control plane without port", []string{"--control-plane", "127.0.0.1"}, daemon.ExitUsage, "--control-plane 127.0.0.1 is not host:port"},
+		{"control plane elsewhere", []string{"--control-plane", "127.0.0.1:7700,192.0.2.1:7700"}, daemon.ExitUsage, "--control-plane 192.0.2.1:7700 is another machine"},
+		{"control plane of that name", []string{"--control-plane", "plane:7700"}, daemon.ExitUsage, "add --insecure"},
+		{"listener for everybody", []string{bundle, "--listen", "0.0.0.0:0"}, daemon.ExitUsage, "--listen 0.0.0.0:0 is reachable from other machines"},
+		{"listener without host", []string{bundle, "--listen", ":0"}, daemon.ExitUsage, "--listen :0 is reachable from other machines"},
+		{"admin listener for everybody", []string{bundle, "--listen", "127.0.0.1:0", "--admin", "[::]:0"}, daemon.ExitUsage, "--admin [::]:0 is reachable"},
+		{"no address", []string{bundle, "--listen", "8080"}, daemon.ExitUsage, "--listen 8080 is not host:port"},
+		{"address that is not ours", []string{bundle, "--listen", "192.0.2.1:0", "--insecure"}, daemon.ExitInput, "choose another address"},
+		{"host with port", []string{bundle, "--allowed-host", "tools.example:80"}, daemon.ExitUsage, `--allowed-host "tools.example:80" is not a host name`},
+		{"host with wildcard", []string{bundle, "--allowed-host", "*.example"}, daemon.ExitUsage, "without scheme, port and wildcard"},
+		{"origin without scheme", []string{bundle, "--allowed-origin", "tools.example"}, daemon.ExitUsage, "give scheme://host[:port]"},
+		{"origin with path", []string{bundle, "--allowed-origin", "https://tools.example/"}, daemon.ExitUsage, "give scheme://host[:port]"},
+		{"public URL without scheme", []string{bundle, "--public-url", "tools.example"}, daemon.ExitUsage, "give https://host[:port][/path]"},
+		{"public URL with password", []string{bundle, "--public-url", "https://a:b@tools.example"}, daemon.ExitUsage, "give https://host[:port][/path]"},
+		{"negative delay", []string{bundle, "--drain-delay", "-1s"}, daemon.ExitUsage, "--drain-delay cannot be negative"},
+		{"level", []string{bundle, "--log-level", "loud"}, daemon.ExitUsage, "--log-level loud is none of"},
+		{"format", []string{bundle, "--log-format", "xml"}, daemon.ExitUsage, "--log-format xml is neither"},
+		{"unknown flag", []string{"--cache", "x"}, daemon.ExitUsage, "unknown flag: --cache: see bindery-node --help"},
+		{"argument", []string{"serve"}, daemon.ExitUsage, `unexpected argument "serve"`},
+		{"bundle that is none", []string{"--bundle=main_test.go", "--listen=127.0.0.1:0", "--admin=127.0.0.1:0"}, daemon.ExitInput, "main_test.go is not a bundle: write one with bindery compile --out"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -79,7 +81,7 @@ func TestGoodCommandLine(t *testing.T) {
 		"--allowed-host", "::1", "--allowed-origin", "https://console.example:8443", "--drain-delay", "0s", "--drain-timeout", "1s",
 		"--log-format", "json", "--log-level", "warn",
 	}, &stdout, &stderr)
-	if code != exitOK || stdout.Len() > 0 || stderr.Len() > 0 {
+	if code != daemon.ExitOK || stdout.Len() > 0 || stderr.Len() > 0 {
 		t.Errorf("run() = %d, stdout %q, stderr %q", code, stdout.String(), stderr.String())
 	}
 }
@@ -88,7 +90,7 @@ func TestGoodCommandLine(t *testing.T) {
 // nothing.
 func TestHelp(t *testing.T) {
 	var stdout, stderr bytes.Buffer
-	if code := run(t.Context(), []string{"--help"}, &stdout, &stderr); code != exitOK || stderr.Len() > 0 {
+	if code := run(t.Context(), []string{"--help"}, &stdout, &stderr); code != daemon.ExitOK || stderr.Len() > 0 {
 		t.Fatalf("run() = %d, stderr %q", code, stderr.String())
 	}
 	for _, want := range []string{

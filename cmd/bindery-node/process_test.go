@@ -18,6 +18,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/bindery-dev/bindery/cmd/internal/daemon"
 	"github.com/bindery-dev/bindery/dataplane/serve/librarytest"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
@@ -82,7 +83,7 @@ func TestProcess(t *testing.T) {
 	if end == nil || end.Meta["bindery.dev/digest"] != first.Meta["bindery.dev/digest"] || first.Meta["bindery.dev/digest"] == second.Meta["bindery.dev/digest"] {
 		t.Errorf("digests are %v, %v and, of the held call, %v", first.Meta, second.Meta, end.Meta)
 	}
-	if code := wait(t, "the node ends", p.ended); code != exitOK {
+	if code := wait(t, "the node ends", p.ended); code != daemon.ExitOK {
 		t.Errorf("exit code is %d", code)
 	}
 }
