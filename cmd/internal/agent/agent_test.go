@@ -139,7 +139,13 @@ func TestConnectFails(t *testing.T) {
 	defer missing.Close()
 	moved := httptest.NewServer(http.RedirectHandler("https://example.com/", http.StatusFound))
 	defer moved.Close()
+	empty := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		fmt.Fprint(w, `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"nothing to serve yet"}}`)
+	}))
+	defer empty.Close()
 	tests := []struct{ name, url, want string }{
+		{"nothing there yet", empty.URL, "HTTP 503: nothing to serve yet"},
 		{"nobody listens", gone.URL, "connection refused"},
 		{"no MCP there", missing.URL, "HTTP 404 Not Found"},
 		{"redirect", moved.URL, "HTTP 302 Found"},

@@ -85,8 +85,19 @@ func (r *record) failure() error {
 		return r.err
 	case r.status >= 300 && !json.Valid(r.body.Bytes()):
 		return fmt.Errorf("the answer is HTTP %d %s, not MCP: is the path right?", r.status, http.StatusText(r.status))
+	case r.status >= 500:
+		return fmt.Errorf("HTTP %d: %s", r.status, message(r.body.Bytes()))
 	}
 	return nil
+}
+
+// message returns that of a JSON-RPC error, or what there is instead.
+func message(body []byte) string {
+	var m struct{ Error struct{ Message string } }
+	if err := json.Unmarshal(body, &m); err != nil || m.Error.Message == "" {
+		return "an answer without a reason"
+	}
+	return m.Error.Message
 }
 
 // recorder adds headers to requests and keeps each exchange in the record of the
@@ -115,8 +126,25 @@ func (t *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	r.status = res.StatusCode
 	r.media, _, _ = mime.ParseMediaType(res.Header.Get("Content-Type"))
+	if res.StatusCode >= 300 {
+		return res, r.keep(res)
+	}
 	res.Body = &tee{ReadCloser: res.Body, record: r}
 	return res, nil
+}
+
+// maxRefusal bounds what is kept of the body of an answer other than 2xx, in bytes.
+const maxRefusal = 1 << 20
+
+// keep reads the body of res now: the SDK does not read all of those that say why a
+// server refused. The caller holds the lock.
+func (r *record) keep(res *http.Response) error {
+	defer res.Body.Close()
+	if _, err := io.Copy(&r.body, io.LimitReader(res.Body, maxRefusal)); err != nil {
+		return err
+	}
+	res.Body = io.NopCloser(bytes.NewReader(bytes.Clone(r.body.Bytes())))
+	return nil
 }
 
 // withoutURL takes off what [TransportError] says already.
