@@ -81,9 +81,9 @@ func (p *program) call() *cobra.Command {
 server sent it. A call that the server refuses prints code, message and data on
 stderr and exits 1, as does a result that is an error; a server that does not
 answer exits 3.`
-	c.Example = `  bindery call http://127.0.0.1:8080/mcp get_checkout --args '{"meta":{"api_version":"2026-04-17"},"id":"cs_1"}'
-  bindery call http://127.0.0.1:8080/mcp create_checkout --args @create.json
-  jq .request saved.json | bindery call http://127.0.0.1:8080/mcp create_checkout --args @-`
+	c.Example = `  bindery call http://127.0.0.1:8080/mcp get_checkout_session --args '{"meta":{"api_version":"2026-04-17"},"id":"cs_1"}'
+  bindery call http://127.0.0.1:8080/mcp create_checkout_session --args @create.json
+  jq .request saved.json | bindery call http://127.0.0.1:8080/mcp create_checkout_session --args @-`
 	headers = headersFlag(c)
 	c.Flags().StringVar(&arguments, "args", "{}", "the arguments: a `JSON` object, @FILE to read it from, @- for stdin")
 	return c

@@ -26,7 +26,7 @@ func (p *program) dev() *cobra.Command {
 	var listen, secrets string
 	var upstreams []string
 	c := command("dev [DIR] [--listen ADDR] [--upstream NAME=URL]... [--secrets-dir DIR] [-t TAG]...", "Serve a module from here and reload it on every save", oneDir, func(c *cobra.Command, args []string) error {
-		cfg := dev.Config{Dir: dirOf(args), Tags: *tags, Secrets: secrets, Log: p.log(slog.LevelWarn)}
+		cfg := dev.Config{Dir: dirOf(args), Tags: *tags, Secrets: secrets, Log: p.log(slog.LevelWarn), Daemons: p.log(slog.LevelError)}
 		for _, u := range upstreams {
 			upstream, err := dev.ParseUpstream(u)
 			if err != nil {
@@ -102,8 +102,10 @@ func (d *devScreen) report(e dev.Event) {
 		d.served(e)
 		return
 	case adminv1.Result_RESULT_UNCHANGED:
-		fmt.Fprintf(d.out, "revision %s: nothing that is served changed (%s)\n", number(e.Outcome.GetRevision().GetGeneration()), strings.Join(e.Changed, ", "))
-		return
+		fmt.Fprintf(d.out, "nothing to serve anew: %s compiles to revision %s\n", strings.Join(e.Changed, ", "), number(e.Outcome.GetRevision().GetGeneration()))
+		if e.Serving.GetGeneration().Same(e.Outcome.GetRevision().GetGeneration()) {
+			return
+		}
 	case adminv1.Result_RESULT_INVALID:
 		_ = diag.Print(d.err, e.Outcome.GetDiagnostics()) // where stderr is broken nothing can be said
 	case adminv1.Result_RESULT_REJECTED:
@@ -124,8 +126,12 @@ func (d *devScreen) served(e dev.Event) {
 		d.endpoints(r)
 		fmt.Fprintln(d.out, "save a file to reload, Ctrl-C to stop")
 	} else {
+		changes := append(toolChanges(d.told, r.GetBindings()), e.Changed...)
+		if len(changes) == 0 {
+			changes = []string{"what it lacked has come"}
+		}
 		fmt.Fprintf(d.out, "%s served after %s: %s\n", d.out.Paint(term.Green, "revision "+number(r.GetGeneration())),
-			term.Took(e.Took), strings.Join(append(toolChanges(d.told, r.GetBindings()), e.Changed...), ", "))
+			term.Took(e.Took), strings.Join(changes, ", "))
 	}
 	d.told = r.GetBindings()
 }

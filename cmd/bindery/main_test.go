@@ -74,17 +74,23 @@ func playNode(ctx context.Context, args []string) error {
 //	await REGEXP COMMAND [ARG]...
 //
 // which runs a command of the test binary until what it prints matches.
-// $BINDERY_CONTROL_PLANE and $NODE are free addresses, and upstream.cue says where a
-// library's REST service is.
+// $BINDERY_CONTROL_PLANE and $NODE are free addresses, $UPSTREAM is a library's REST
+// service, upstream.cue says so to a module, and $ACP is the directory of the example.
 func TestScripts(t *testing.T) {
 	upstream := httptest.NewServer(http.HandlerFunc(library))
 	t.Cleanup(upstream.Close)
+	acp, err := filepath.Abs(filepath.Join("..", "..", "examples", "acp"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("BINDERY_CONTROL_PLANE", freeAddr(t))
 			e.Setenv("NODE", freeAddr(t))
+			e.Setenv("UPSTREAM", upstream.URL)
+			e.Setenv("ACP", acp)
 			source := fmt.Sprintf("package bindings\n\n_upstream: %q\n", upstream.URL)
 			return os.WriteFile(filepath.Join(e.WorkDir, "upstream.cue"), []byte(source), 0o666)
 		},

@@ -29,7 +29,8 @@ type Config struct {
 	Secrets   string       // the directory of secrets; "" for none
 	MCP       net.Listener // open; Run closes it
 	Report    func(Event)  // is told what became of each save; calls do not overlap
-	Log       *slog.Logger
+	Log       *slog.Logger // of what keeps saves from being seen
+	Daemons   *slog.Logger // of control plane and node; nil drops it
 }
 
 // An Event is what became of a save, or of the sources as they were at the start.
@@ -53,7 +54,7 @@ type Event struct {
 func Run(ctx context.Context, cfg Config) error {
 	s := &session{cfg: cfg}
 	err := local.Run(ctx, local.Config{
-		Name: group, MCP: cfg.MCP, Compile: s.compile, Secrets: cfg.Secrets, Log: cfg.Log,
+		Name: group, MCP: cfg.MCP, Compile: s.compile, Secrets: cfg.Secrets, Log: cfg.Daemons,
 	}, s.follow)
 	if ctx.Err() != nil {
 		return nil

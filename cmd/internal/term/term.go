@@ -7,16 +7,19 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 )
 
-// A Screen is an output and what it can show. It is not safe for concurrent use.
+// A Screen is an output and what it can show. It is safe for concurrent use.
 type Screen struct {
-	io.Writer
 	live  bool // is a terminal: a line can be rewritten
 	color bool
-	held  bool // a line of progress is shown
+
+	mu   sync.Mutex
+	w    io.Writer
+	held bool // a line of progress is shown
 }
 
 // NewScreen returns the screen that w is. It shows colour and progress only when w
@@ -24,7 +27,7 @@ type Screen struct {
 // or empty (no-color.org) and TERM is not "dumb".
 func NewScreen(w io.Writer) *Screen {
 	live := isTerminal(w)
-	return &Screen{Writer: w, live: live, color: live && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
+	return &Screen{w: w, live: live, color: live && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
 }
 
 func isTerminal(w io.Writer) bool {
@@ -59,8 +62,10 @@ func (s *Screen) Paint(style Style, text string) string {
 
 // Write writes p below what was written before; a line of progress goes first.
 func (s *Screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.clear()
-	return s.Writer.Write(p)
+	return s.w.Write(p)
 }
 
 // Progress shows a line that the next output replaces. It shows nothing where the
@@ -69,14 +74,16 @@ func (s *Screen) Progress(format string, args ...any) {
 	if !s.live {
 		return
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.clear()
-	fmt.Fprintf(s.Writer, format, args...)
+	fmt.Fprintf(s.w, format, args...)
 	s.held = true
 }
 
 func (s *Screen) clear() {
 	if s.held {
-		io.WriteString(s.Writer, "\r\x1b[K")
+		io.WriteString(s.w, "\r\x1b[K")
 		s.held = false
 	}
 }
