@@ -40,16 +40,20 @@ type Config struct {
 // Run tells the story and then serves until ctx is done. The error names the step
 // that was not as it should be; being told to stop while serving is none.
 func Run(ctx context.Context, cfg Config) error {
-	dir, err := os.MkdirTemp("", "bindery-demo-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
 	shop, err := openShop()
 	if err != nil {
 		return err
 	}
 	defer shop.close()
+	return run(ctx, cfg, shop)
+}
+
+func run(ctx context.Context, cfg Config, shop *shop) error {
+	dir, err := os.MkdirTemp("", "bindery-demo-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
 	d := &demo{cfg: cfg, teller: &teller{out: cfg.Out}, shop: shop, dir: filepath.Join(dir, "acp")}
 	if err := os.CopyFS(d.dir, acp.FS); err != nil {
 		return err
