@@ -13,6 +13,7 @@ import (
 
 	"github.com/bindery-dev/bindery/dataplane/call"
 	"github.com/bindery-dev/bindery/dataplane/rawjson"
+	"github.com/bindery-dev/bindery/dataplane/result"
 	"github.com/bindery-dev/bindery/dataplane/table"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
@@ -29,9 +30,9 @@ func (e *endpoint) callTool(ctx context.Context, t *table.Table, req *mcp.CallTo
 	done(tool, outcome)
 	switch err := outcome.Error; {
 	case err == nil:
-		return newAnswer(t, req.ProtocolVersion(), success(tool.Result, rawjson.Value(outcome.Body))), nil
+		return newAnswer(t, req.ProtocolVersion(), result.Success(tool.Result, rawjson.Value(outcome.Body))), nil
 	case err.Style == irv1.ErrorStyle_ERROR_STYLE_TOOL:
-		return newAnswer(t, req.ProtocolVersion(), failure(err)), nil
+		return newAnswer(t, req.ProtocolVersion(), result.Failure(err)), nil
 	default:
 		return nil, &jsonrpc.Error{Code: int64(err.Code), Message: err.Message, Data: json.RawMessage(err.Data)}
 	}

@@ -1,4 +1,4 @@
-package serve
+package result
 
 import (
 	"encoding/json"
@@ -30,9 +30,9 @@ func TestSuccess(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := string(success(tt.mode, parse(t, tt.body)))
+			got := string(Success(tt.mode, parse(t, tt.body)))
 			if got != tt.want {
-				t.Errorf("success() =\n%s\nwant\n%s", got, tt.want)
+				t.Errorf("Success() =\n%s\nwant\n%s", got, tt.want)
 			}
 			if !json.Valid([]byte("{" + got + "}")) {
 				t.Error("not the members of an object")
@@ -54,8 +54,8 @@ func TestFailure(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := string(failure(&tt.err)); got != tt.want {
-				t.Errorf("failure() =\n%s\nwant\n%s", got, tt.want)
+			if got := string(Failure(&tt.err)); got != tt.want {
+				t.Errorf("Failure() =\n%s\nwant\n%s", got, tt.want)
 			}
 		})
 	}
@@ -77,7 +77,7 @@ func FuzzSuccess(f *testing.F) {
 		if dual && canBeDual(v) {
 			mode = irv1.ResultMode_RESULT_MODE_DUAL
 		}
-		result := append(append([]byte{'{'}, success(mode, v)...), '}')
+		result := append(append([]byte{'{'}, Success(mode, v)...), '}')
 		parsed, err := rawjson.Parse(result, 66)
 		if err != nil {
 			t.Fatalf("result of %q is %q: %v", body, result, err)

@@ -1,0 +1,67 @@
+// Package result says how MCP clients see the outcome of a call: the outcome comes
+// in, and the members of a result go out, as bytes.
+//
+// It adds nothing that depends on who asks: the type of the result and its "_meta"
+// are for whoever sends it.
+package result
+
+import (
+	"bytes"
+
+	"github.com/bindery-dev/bindery/dataplane/call"
+	"github.com/bindery-dev/bindery/dataplane/rawjson"
+	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
+)
+
+// Success returns the members of the result that body becomes: `"name":value`
+// separated by commas, never empty. The body of a dual result is an object without
+// reserved members ([call.Do] lets no other through). The nil body, that of an
+// upstream with nothing to say, becomes an empty content.
+func Success(mode irv1.ResultMode, body rawjson.Value) []byte {
+	if body == nil {
+		return []byte(`"content":[]`)
+	}
+	members := make([]byte, 0, 4*len(body)) // twice plain, once quoted, and the names
+	if mode == irv1.ResultMode_RESULT_MODE_DUAL {
+		members = appendMembers(members, body)
+	}
+	members = appendContent(members, string(body))
+	members = append(members, `,"structuredContent":`...)
+	if body.Kind() == rawjson.Object {
+		return append(members, body...)
+	}
+	members = append(members, `{"value":`...)
+	members = append(members, body...)
+	return append(members, '}')
+}
+
+// Failure returns the members of the result that err becomes where errors are
+// results. What the upstream said about it is what a model reads.
+func Failure(err *call.Error) []byte {
+	if err.Data == nil {
+		return append(appendContent(nil, err.Message), `,"isError":true`...)
+	}
+	members := append(appendContent(nil, string(err.Data)), `,"isError":true`...)
+	if rawjson.Value(err.Data).Kind() == rawjson.Object {
+		members = append(members, `,"structuredContent":`...)
+		members = append(members, err.Data...)
+	}
+	return members
+}
+
+// appendMembers appends the members of object as they are, and a comma unless there
+// are none.
+func appendMembers(dst []byte, object rawjson.Value) []byte {
+	inner := bytes.TrimSpace(object[1 : len(object)-1])
+	if len(inner) == 0 {
+		return dst
+	}
+	return append(append(dst, inner...), ',')
+}
+
+// appendContent appends a "content" with text as its only part.
+func appendContent(dst []byte, text string) []byte {
+	dst = append(dst, `"content":[{"type":"text","text":`...)
+	dst = append(dst, rawjson.Quote(text)...)
+	return append(dst, `}]`...)
+}
