@@ -73,6 +73,7 @@ func TestProdIsHeldToPolicy(t *testing.T) {
 
 // TestTools holds the tools to the MCP binding of the protocol.
 func TestTools(t *testing.T) {
+	record.Ran(t)
 	type tool struct {
 		http     string
 		required []string // arguments
@@ -114,6 +115,7 @@ func TestTools(t *testing.T) {
 
 // TestHeaders holds the meta rules to the header mapping of the protocol.
 func TestHeaders(t *testing.T) {
+	record.Ran(t)
 	want := map[string]string{
 		"api_version": "Api-Version", "idempotency_key": "Idempotency-Key", "request_id": "Request-Id", "user_agent": "User-Agent",
 		"accept_language": "Accept-Language", "signature": "Signature", "timestamp": "Timestamp",
@@ -132,6 +134,7 @@ func TestHeaders(t *testing.T) {
 
 // TestErrors holds that every failure becomes an error that the protocol has.
 func TestErrors(t *testing.T) {
+	record.Ran(t)
 	want := map[string]string{ // by condition, the fallback's type
 		"status:401": "invalid_request", "status:403": "invalid_request", "class:4": "invalid_request",
 		"status:429": "service_unavailable", "status:502": "service_unavailable", "status:503": "service_unavailable", "status:504": "service_unavailable",
