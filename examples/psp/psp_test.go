@@ -166,6 +166,7 @@ func TestNetworkTokenNeedsNoExpiry(t *testing.T) {
 // TestCardDataStays: what a provider tells an observer has no body and no
 // credential, and no error of a redemption names the token.
 func TestCardDataStays(t *testing.T) {
+	record.Ran(t)
 	p := newProvider(nil)
 	p.delegate(good)
 	seen := fmt.Sprintf("%+v", p.seen)
