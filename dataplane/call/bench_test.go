@@ -28,7 +28,7 @@ func BenchmarkDo(b *testing.B) {
 		b.Run(bb.tool, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if o := call.Do(context.Background(), tool, args); o.Class != call.OK {
+				if o := call.Do(context.Background(), tool, call.Request{Arguments: args}); o.Class != call.OK {
 					b.Fatal(show(o.Error))
 				}
 			}

@@ -1,6 +1,6 @@
-// Package call makes one tool call: the raw bytes of its arguments come in, the
-// HTTP exchange that they stand for takes place, and an [Outcome] goes out: the body
-// of the response or the error that the binding makes of it.
+// Package call makes one tool call: a [Request] with the raw bytes of its arguments
+// comes in, the HTTP exchange that it stands for takes place, and an [Outcome] goes
+// out: the body of the response or the error that the binding makes of it.
 //
 // What a tool does is data (package table); nothing here knows an API. The payload
 // is checked and sent as the bytes that it arrived as.
@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"runtime"
 
 	"github.com/bindery-dev/bindery/dataplane/schema"
@@ -63,6 +64,15 @@ func Classes() []Class {
 	return []Class{OK, InvalidParams, InvalidPayload, UpstreamError, Unreachable, Timeout, Unusable, Canceled, Internal}
 }
 
+// A Request is a call as it came in.
+type Request struct {
+	// Arguments is the JSON object of the arguments; nil means none.
+	Arguments []byte
+	// Header is that of the HTTP request which the call came with, nil when it came
+	// otherwise. It is only read, and only where a binding names a header.
+	Header http.Header
+}
+
 // An Outcome is how a call ended.
 type Outcome struct {
 	Class Class
@@ -87,17 +97,16 @@ type Error struct {
 	Style   irv1.ErrorStyle
 }
 
-// Do calls t with args, the JSON object of its arguments; nil means no arguments.
-// It never panics. The outcome may share bytes with args. No request leaves the
-// node when the arguments are refused, or when the upstream's credential is not at
-// hand.
-func Do(ctx context.Context, t *table.Tool, args []byte) (o Outcome) {
+// Do makes the call r of t. It never panics. The outcome may share bytes with the
+// arguments. No request leaves the node when the arguments are refused, or when the
+// upstream's credential is not at hand.
+func Do(ctx context.Context, t *table.Tool, r Request) (o Outcome) {
 	defer func() {
 		if p := recover(); p != nil {
 			o = panicked(p)
 		}
 	}()
-	req, err := prepare(t, args)
+	req, err := prepare(t, r.Arguments)
 	if err != nil {
 		return refused(t, err)
 	}

@@ -233,7 +233,7 @@ func (s *service) last(t testing.TB, n int) recorded {
 // do calls the tool of s called name, with args.
 func (s *service) do(t testing.TB, name, args string) call.Outcome {
 	t.Helper()
-	return call.Do(context.Background(), s.tools(t).Tool(name), []byte(args))
+	return call.Do(context.Background(), s.tools(t).Tool(name), call.Request{Arguments: []byte(args)})
 }
 
 // show returns an error as one line.

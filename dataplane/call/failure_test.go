@@ -87,7 +87,7 @@ func TestBrokenExchanges(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			o := call.Do(context.Background(), bookOf(t, raw(t, tt.speak), nil), []byte(getBook))
+			o := call.Do(context.Background(), bookOf(t, raw(t, tt.speak), nil), call.Request{Arguments: []byte(getBook)})
 			if o.Class != tt.class || o.Status != tt.status || show(o.Error) != tt.want || o.Body != nil {
 				t.Errorf("outcome is %s %d, %s; want %s %d, %s", o.Class, o.Status, show(o.Error), tt.class, tt.status, tt.want)
 			}
@@ -105,12 +105,12 @@ func TestNobodyThere(t *testing.T) {
 	}
 	authority := l.Addr().String()
 	l.Close()
-	o := call.Do(context.Background(), bookOf(t, "http://"+authority, nil), []byte(getBook))
+	o := call.Do(context.Background(), bookOf(t, "http://"+authority, nil), call.Request{Arguments: []byte(getBook)})
 	if o.Class != call.Unreachable || show(o.Error) != busy || strings.Contains(show(o.Error), authority) {
 		t.Errorf("outcome is %s, %s", o.Class, show(o.Error))
 	}
 	// A failure that no rule is for says no more than what it is.
-	o = call.Do(context.Background(), bookOf(t, "http://"+authority, func(b *irv1.Binding) { b.Errors.Rules = nil }), []byte(getBook))
+	o = call.Do(context.Background(), bookOf(t, "http://"+authority, func(b *irv1.Binding) { b.Errors.Rules = nil }), call.Request{Arguments: []byte(getBook)})
 	if show(o.Error) != "-32000 The service could not be reached. " || o.Error.Data != nil {
 		t.Errorf("outcome is %s, %s", o.Class, show(o.Error))
 	}
@@ -128,7 +128,7 @@ func TestTimeout(t *testing.T) {
 			t.Timeout = durationpb.New(30 * time.Millisecond)
 		}
 	})
-	o := call.Do(context.Background(), tool, []byte(getBook))
+	o := call.Do(context.Background(), tool, call.Request{Arguments: []byte(getBook)})
 	if o.Class != call.Timeout || show(o.Error) != busy || !errors.Is(o.Err, upstream.ErrTimeout) {
 		t.Errorf("outcome is %s, %s, %v", o.Class, show(o.Error), o.Err)
 	}
@@ -140,7 +140,7 @@ func TestCanceled(t *testing.T) {
 	defer close(done)
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() { <-reached; cancel() }()
-	o := call.Do(ctx, bookOf(t, base, nil), []byte(getBook))
+	o := call.Do(ctx, bookOf(t, base, nil), call.Request{Arguments: []byte(getBook)})
 	if o.Class != call.Canceled || o.Error == nil || !errors.Is(o.Err, upstream.ErrCanceled) {
 		t.Errorf("outcome is %s, %s, %v", o.Class, show(o.Error), o.Err)
 	}
@@ -166,7 +166,7 @@ func TestPanic(t *testing.T) {
 			}
 			panic(p)
 		})
-		o := call.Do(context.Background(), build(t, library("http://library.example"), deps).Endpoint("/mcp").Tool("get_book"), []byte(getBook))
+		o := call.Do(context.Background(), build(t, library("http://library.example"), deps).Endpoint("/mcp").Tool("get_book"), call.Request{Arguments: []byte(getBook)})
 		if o.Class != call.Internal || show(o.Error) != "-32603 Internal error " || o.Err == nil {
 			t.Fatalf("outcome is %s, %s, %v", o.Class, show(o.Error), o.Err)
 		}

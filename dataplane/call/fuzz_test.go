@@ -42,7 +42,7 @@ func FuzzCall(f *testing.F) {
 	f.Fuzz(func(t *testing.T, which byte, args []byte, status uint16, body []byte) {
 		tool := endpoint.Tools[int(which)%len(endpoint.Tools)]
 		*up = fake{status: 200 + int(status)%400, body: body}
-		o := call.Do(context.Background(), tool, args)
+		o := call.Do(context.Background(), tool, call.Request{Arguments: args})
 		holdResult(t, tool, o)
 		if up.sent == nil {
 			return

@@ -130,11 +130,11 @@ func TestContentTypeOfABinding(t *testing.T) {
 	b := library(s.URL)
 	b.Upstream.Headers = []*irv1.Header{{Name: "Content-Type", Value: "application/merge-patch+json"}, {Name: "User-Agent", Value: "fixed"}}
 	tools := build(t, b, table.Deps{}).Endpoint("/mcp")
-	call.Do(context.Background(), tools.Tool("close_book"), []byte(`{"id":"1","meta":{"version":"v1"},"payload":{"title":"x","copies":1}}`))
+	call.Do(context.Background(), tools.Tool("close_book"), call.Request{Arguments: []byte(`{"id":"1","meta":{"version":"v1"},"payload":{"title":"x","copies":1}}`)})
 	if h := s.last(t, 1).Header; h.Get("Content-Type") != "application/merge-patch+json" || h.Get("User-Agent") != "fixed" {
 		t.Errorf("headers are %v", h)
 	}
-	call.Do(context.Background(), tools.Tool("close_book"), []byte(`{"id":"1","meta":{"version":"v1"}}`))
+	call.Do(context.Background(), tools.Tool("close_book"), call.Request{Arguments: []byte(`{"id":"1","meta":{"version":"v1"}}`)})
 	if h := s.last(t, 2).Header; h.Get("Content-Type") != "" {
 		t.Errorf("headers without a body are %v", h)
 	}
@@ -229,7 +229,7 @@ func TestNoArguments(t *testing.T) {
 	b := library(s.URL)
 	b.Tools[2].Arguments = b.Tools[2].Arguments[:2]
 	tool := build(t, b, table.Deps{}).Endpoint("/mcp").Tool("find_books")
-	if o := call.Do(context.Background(), tool, nil); o.Class != call.OK {
+	if o := call.Do(context.Background(), tool, call.Request{}); o.Class != call.OK {
 		t.Errorf("outcome is %s, %s", o.Class, show(o.Error))
 	}
 	if r := s.last(t, 1); r.RequestURI != "/books" {

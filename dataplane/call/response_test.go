@@ -80,7 +80,7 @@ func TestResults(t *testing.T) {
 			for _, tool := range b.Tools {
 				tool.Result = tt.mode
 			}
-			o := call.Do(context.Background(), build(t, b, table.Deps{}).Endpoint("/mcp").Tool("get_book"), []byte(getBook))
+			o := call.Do(context.Background(), build(t, b, table.Deps{}).Endpoint("/mcp").Tool("get_book"), call.Request{Arguments: []byte(getBook)})
 			if o.Status != tt.status || string(o.Body) != tt.want || (o.Body == nil) != (tt.want == "") {
 				t.Errorf("outcome is %d %q, want %d %q", o.Status, o.Body, tt.status, tt.want)
 			}
@@ -158,7 +158,7 @@ func TestStyle(t *testing.T) {
 	b.Errors.Style = irv1.ErrorStyle_ERROR_STYLE_TOOL
 	tool := build(t, b, table.Deps{}).Endpoint("/mcp").Tool("get_book")
 	for _, args := range []string{getBook, `{}`} {
-		if o := call.Do(context.Background(), tool, []byte(args)); o.Error.Style != irv1.ErrorStyle_ERROR_STYLE_TOOL {
+		if o := call.Do(context.Background(), tool, call.Request{Arguments: []byte(args)}); o.Error.Style != irv1.ErrorStyle_ERROR_STYLE_TOOL {
 			t.Errorf("%s: style is %s", o.Class, o.Error.Style)
 		}
 	}
@@ -175,14 +175,14 @@ func TestVanishedSecret(t *testing.T) {
 	s := serve(t, nil)
 	tool := build(t, library(s.URL), deps).Endpoint("/mcp").Tool("get_book")
 	there = false
-	o := call.Do(context.Background(), tool, []byte(getBook))
+	o := call.Do(context.Background(), tool, call.Request{Arguments: []byte(getBook)})
 	const want = `-32000 The library is closed. {"kind":"busy","message":"The library is closed."}`
 	if o.Class != call.Internal || show(o.Error) != want || !errors.Is(o.Err, secret.ErrMissing) {
 		t.Errorf("outcome is %s, %s, %v", o.Class, show(o.Error), o.Err)
 	}
 	s.last(t, 0)
 	there = true
-	if o := call.Do(context.Background(), tool, []byte(getBook)); o.Class != call.OK {
+	if o := call.Do(context.Background(), tool, call.Request{Arguments: []byte(getBook)}); o.Class != call.OK {
 		t.Errorf("outcome is %s, %v", o.Class, o.Err)
 	}
 }

@@ -26,7 +26,7 @@ func (e *endpoint) callTool(ctx context.Context, t *table.Table, req *mcp.CallTo
 		done(nil, call.Outcome{Class: call.InvalidParams})
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("unknown tool %.64q", req.Params.Name)}
 	}
-	outcome := call.Do(ctx, tool, req.Params.Arguments)
+	outcome := call.Do(ctx, tool, requestOf(req))
 	done(tool, outcome)
 	switch err := outcome.Error; {
 	case err == nil:
@@ -36,6 +36,15 @@ func (e *endpoint) callTool(ctx context.Context, t *table.Table, req *mcp.CallTo
 	default:
 		return nil, &jsonrpc.Error{Code: int64(err.Code), Message: err.Message, Data: json.RawMessage(err.Data)}
 	}
+}
+
+// requestOf returns the call that came as req.
+func requestOf(req *mcp.CallToolRequest) call.Request {
+	r := call.Request{Arguments: req.Params.Arguments}
+	if req.Extra != nil {
+		r.Header = req.Extra.Header
+	}
+	return r
 }
 
 // tool returns the tool called name; nil when there is none, or when t no longer
