@@ -84,6 +84,9 @@ type Outcome struct {
 	Body []byte
 	// Error is nil exactly if Class is [OK].
 	Error *Error
+	// Rule is the name of the error rule that Error was made by; "" when there was
+	// none.
+	Rule string
 	// Err says for a log why the call failed, nil when Error says it all. It holds
 	// neither secrets nor anything that the caller or the upstream sent.
 	Err error

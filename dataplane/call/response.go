@@ -81,7 +81,7 @@ func rejected(t *table.Tool, resp *upstream.Response) Outcome {
 	if data == nil {
 		e.Data = fmt.Appendf(nil, `{"status":%d}`, resp.Status)
 	}
-	return Outcome{Class: UpstreamError, Status: resp.Status, Error: e}
+	return Outcome{Class: UpstreamError, Status: resp.Status, Error: e, Rule: nameOf(rule)}
 }
 
 // failed is the outcome of an exchange without a usable response, for the reason
@@ -95,7 +95,7 @@ func failed(t *table.Tool, failure irv1.Failure, why error) Outcome {
 		class, sentence = Unusable, "The service sent an answer that cannot be used."
 	}
 	rule := t.Errors.Failure(failure)
-	return Outcome{Class: class, Err: why, Error: newError(t.Errors, rule, fallback(rule), sentence)}
+	return Outcome{Class: class, Err: why, Error: newError(t.Errors, rule, fallback(rule), sentence), Rule: nameOf(rule)}
 }
 
 // upstreamError returns the object that the upstream describes its error with; nil
@@ -140,6 +140,13 @@ func fallback(rule *table.Rule) rawjson.Value {
 		return nil
 	}
 	return rule.Fallback
+}
+
+func nameOf(rule *table.Rule) string {
+	if rule == nil {
+		return ""
+	}
+	return rule.Name
 }
 
 // newError returns the error with data, which may be nil. Its message is the one in

@@ -137,6 +137,26 @@ func TestUpstreamErrors(t *testing.T) {
 	}
 }
 
+// An outcome names the rule that made its error.
+func TestRule(t *testing.T) {
+	tests := []struct {
+		status int
+		body   string
+		want   string
+	}{
+		{200, `{"id":1}`, ""},
+		{200, `[`, "strange"},
+		{429, `{"kind":"x","message":"Down"}`, "busy"},
+		{404, ``, "refused"},
+		{500, ``, ""},
+	}
+	for _, tt := range tests {
+		if o := serve(t, answer(tt.status, tt.body)).do(t, "get_book", getBook); o.Rule != tt.want {
+			t.Errorf("rule for %d %s is %q, want %q", tt.status, tt.body, o.Rule, tt.want)
+		}
+	}
+}
+
 // A redirect is an answer like others: neither body nor credential goes anywhere
 // else.
 func TestRedirectIsNotFollowed(t *testing.T) {

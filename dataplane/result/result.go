@@ -10,8 +10,22 @@ import (
 
 	"github.com/bindery-dev/bindery/dataplane/call"
 	"github.com/bindery-dev/bindery/dataplane/rawjson"
+	"github.com/bindery-dev/bindery/dataplane/table"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
+
+// Of returns the members of the result that o, the outcome of a call of t, becomes.
+// Where the error of o is to be a JSON-RPC error, there is no result and that error
+// is returned.
+func Of(t *table.Tool, o call.Outcome) (members []byte, refusal *call.Error) {
+	switch {
+	case o.Error == nil:
+		return Success(t.Result, rawjson.Value(o.Body)), nil
+	case o.Error.Style == irv1.ErrorStyle_ERROR_STYLE_TOOL:
+		return Failure(o.Error), nil
+	}
+	return nil, o.Error
+}
 
 // Success returns the members of the result that body becomes: `"name":value`
 // separated by commas, never empty. The body of a dual result is an object without

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bindery-dev/bindery/dataplane/call"
 	"github.com/bindery-dev/bindery/dataplane/rawjson"
+	"github.com/bindery-dev/bindery/dataplane/table"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
 
@@ -58,6 +59,27 @@ func TestFailure(t *testing.T) {
 				t.Errorf("Failure() =\n%s\nwant\n%s", got, tt.want)
 			}
 		})
+	}
+}
+
+func TestOf(t *testing.T) {
+	tool := &table.Tool{Result: irv1.ResultMode_RESULT_MODE_DUAL}
+	jsonrpc := &call.Error{Code: 7, Message: "m", Style: irv1.ErrorStyle_ERROR_STYLE_JSONRPC}
+	asTool := &call.Error{Code: 7, Message: "m", Style: irv1.ErrorStyle_ERROR_STYLE_TOOL}
+	tests := []struct {
+		name    string
+		outcome call.Outcome
+		members []byte
+		refusal *call.Error
+	}{
+		{"result", call.Outcome{Body: []byte(`{"a":1}`)}, Success(tool.Result, parse(t, `{"a":1}`)), nil},
+		{"error result", call.Outcome{Error: asTool}, Failure(asTool), nil},
+		{"error", call.Outcome{Error: jsonrpc}, nil, jsonrpc},
+	}
+	for _, tt := range tests {
+		if members, refusal := Of(tool, tt.outcome); string(members) != string(tt.members) || refusal != tt.refusal {
+			t.Errorf("%s: Of() = %s, %v; want %s, %v", tt.name, members, refusal, tt.members, tt.refusal)
+		}
 	}
 }
 

@@ -12,10 +12,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/bindery-dev/bindery/dataplane/call"
-	"github.com/bindery-dev/bindery/dataplane/rawjson"
 	"github.com/bindery-dev/bindery/dataplane/result"
 	"github.com/bindery-dev/bindery/dataplane/table"
-	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
 
 // callTool answers a tools/call by t.
@@ -28,14 +26,11 @@ func (e *endpoint) callTool(ctx context.Context, t *table.Table, req *mcp.CallTo
 	}
 	outcome := call.Do(ctx, tool, requestOf(req))
 	done(tool, outcome)
-	switch err := outcome.Error; {
-	case err == nil:
-		return newAnswer(t, req.ProtocolVersion(), result.Success(tool.Result, rawjson.Value(outcome.Body))), nil
-	case err.Style == irv1.ErrorStyle_ERROR_STYLE_TOOL:
-		return newAnswer(t, req.ProtocolVersion(), result.Failure(err)), nil
-	default:
-		return nil, &jsonrpc.Error{Code: int64(err.Code), Message: err.Message, Data: json.RawMessage(err.Data)}
+	members, refusal := result.Of(tool, outcome)
+	if refusal != nil {
+		return nil, &jsonrpc.Error{Code: int64(refusal.Code), Message: refusal.Message, Data: json.RawMessage(refusal.Data)}
 	}
+	return newAnswer(t, req.ProtocolVersion(), members), nil
 }
 
 // requestOf returns the call that came as req.

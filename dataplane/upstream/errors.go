@@ -53,7 +53,7 @@ func (c *Client) fail(ctx context.Context, err error) error {
 		e.Kind = ErrTooLarge
 	case errors.Is(ctx.Err(), context.Canceled):
 		e.Kind = ErrCanceled
-	case ctx.Err() != nil:
+	case ctx.Err() != nil, errors.Is(err, ErrTimeout):
 		e.Kind = ErrTimeout
 	default:
 		e.Kind, e.Cause = ErrUnreachable, cause(err)

@@ -44,7 +44,8 @@ type Client struct {
 }
 
 // New returns a client for origin; no connection is opened before the first
-// request. transport nil means [Transport].
+// request. transport nil means [Transport]. One that keeps time itself says that
+// it is up by an error that wraps [ErrTimeout].
 func New(origin Origin, transport http.RoundTripper) *Client {
 	if transport == nil {
 		transport = Transport()

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"net"
@@ -303,6 +304,14 @@ func TestTimeout(t *testing.T) {
 				t.Errorf("got %v, %v; want a timeout", resp, err)
 			}
 		})
+	}
+}
+
+// A transport that keeps time itself says so.
+func TestTimeoutOfTheTransport(t *testing.T) {
+	slow := roundTripper(func(*http.Request) (*http.Response, error) { return nil, fmt.Errorf("played: %w", upstream.ErrTimeout) })
+	if _, err := clientOf(t, "http://service.example", slow).Do(context.Background(), request()); !errors.Is(err, upstream.ErrTimeout) {
+		t.Errorf("got %v, want a timeout", err)
 	}
 }
 
