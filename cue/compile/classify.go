@@ -187,20 +187,22 @@ type form struct {
 
 // nouns names the forms, and the rule that a text without the form breaks.
 var nouns = map[string]struct{ code, noun string }{
-	"#Endpoint":    {"bad-endpoint", "the path of an endpoint"},
-	"#BaseURL":     {"bad-url", "a base URL"},
-	"#HeaderName":  {"illegal-header", "the name of a header"},
-	"#HeaderValue": {"illegal-header", "the value of a header"},
-	"#Keyword":     {"bad-name", "the name of a keyword"},
-	"#Member":      {"bad-name", "the name of a member"},
-	"#Name":        {"bad-name", "a name"},
-	"#Operation":   {"bad-http", "a method and a path"},
-	"#Pointer":     {"bad-pointer", "a JSON Pointer"},
-	"#SchemaRef":   {"schema-ref", "the name of a schema"},
-	"#Secret":      {"bad-secret", "the name of a secret"},
-	"#Status":      {"bad-status", "a status of a failure"},
-	"#ToolName":    {"bad-name", "the name of a tool"},
-	"#User":        {"bad-user", "the name of a user"},
+	"#Endpoint":     {"bad-endpoint", "the path of an endpoint"},
+	"#BaseURL":      {"bad-url", "a base URL"},
+	"#DocumentPath": {"bad-document", "the path of a document"},
+	"#MediaType":    {"bad-media-type", "a media type"},
+	"#HeaderName":   {"illegal-header", "the name of a header"},
+	"#HeaderValue":  {"illegal-header", "the value of a header"},
+	"#Keyword":      {"bad-name", "the name of a keyword"},
+	"#Member":       {"bad-name", "the name of a member"},
+	"#Name":         {"bad-name", "a name"},
+	"#Operation":    {"bad-http", "a method and a path"},
+	"#Pointer":      {"bad-pointer", "a JSON Pointer"},
+	"#SchemaRef":    {"schema-ref", "the name of a schema"},
+	"#Secret":       {"bad-secret", "the name of a secret"},
+	"#Status":       {"bad-status", "a status of a failure"},
+	"#ToolName":     {"bad-name", "the name of a tool"},
+	"#User":         {"bad-user", "the name of a user"},
 }
 
 // forms returns the forms that the schema of a value refers to.

@@ -18,6 +18,7 @@ func link(all []*binding, compiled *sourcev1.Compiled, list *diag.List) error {
 	r := report{list}
 	bindings := owned(all, r)
 	checkEndpoints(bindings, r)
+	linkDocuments(bindings, r)
 	if list.Failed() {
 		return nil
 	}

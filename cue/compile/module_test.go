@@ -165,6 +165,9 @@ func renderBindings(b *bytes.Buffer, content *irv1.Content) {
 				m.GetMinLength(), m.GetMaxLength(), m.GetRequired(), m.GetOneOf())
 		}
 		renderErrors(b, binding.GetErrors())
+		for _, d := range binding.GetDocuments() {
+			fmt.Fprintf(b, "\tdocument %s %s %s %s\n", d.GetPath(), d.GetMediaType(), d.GetMaxAge().AsDuration(), d.GetJson())
+		}
 		for _, t := range binding.GetTools() {
 			fmt.Fprintf(b, "\ttool %s %q %s %s meta=%q timeout=%s %s\n", t.GetName(), t.GetTitle(), t.GetMethod(), t.Template(), t.GetMeta(),
 				t.GetTimeout().AsDuration(), t.GetResult())

@@ -21,6 +21,7 @@ type binding struct {
 	entries []*sourcev1.SourceMapEntry
 	at      *sourcev1.Position
 	toolAt  map[string]*sourcev1.Position
+	parts   []part // of documents, sorted by path
 }
 
 // A reading is a binding that is being read.
@@ -36,7 +37,9 @@ const (
 	defaultBody      = 4 << 20
 	defaultMinLength = 1
 	defaultMaxLength = 1024
-	defaultTimeout   = 10 // seconds
+	defaultTimeout   = 10   // seconds
+	defaultMaxAge    = 3600 // seconds
+	defaultMediaType = "application/json"
 )
 
 // read reads a binding. Where v does not evaluate it reads what does, so that the
@@ -59,6 +62,7 @@ func (u *unit) read(name string, v value, r report) *binding {
 	b.ir.Upstream = rd.upstream(v.get("upstream"))
 	b.ir.Meta = rd.metaRules(v.get("meta"))
 	b.ir.Errors = rd.errors(v.get("errors"))
+	rd.documents(v.get("documents"))
 	rd.checkHeaders(v)
 	tools := v.get("tools").fields()
 	if len(tools) == 0 {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/bindery-dev/bindery/cue/diag"
@@ -200,4 +201,20 @@ func (r report) tooLargeToSeal(err error) {
 func (r report) noBindings() {
 	r.list.Errorf(diag.Problem{Pos: &sourcev1.Position{File: moduleFile}, Code: "no-bindings", Hint: "write bindings: NAME: bind.#Binding & {...} into a package of the module"},
 		"the module has no bindings")
+}
+
+func (r report) badBody(v value, err error) {
+	r.list.Errorf(v.at("bad-document", ""), "this cannot be a JSON document: %v", err)
+}
+
+func (r report) documentAtEndpoint(p part, b *binding) {
+	r.list.Errorf(p.at.atLabel("document-at-endpoint", "give one of them another path"),
+		"binding %q serves MCP at %s (%s)", b.name, p.ir.GetPath(), diag.Place(b.at))
+}
+
+// documentConflict reports that two parts of a document differ at a path below each.
+func (r report) documentConflict(p, other part, path ...string) {
+	d := diag.Problem{Pos: p.at.whereBelow(path), Code: "document-conflict", Path: dotted(slices.Concat(p.at.path, path)...),
+		Hint: "let one of the bindings say it, or both the same"}
+	r.list.Errorf(d, "binding %q says otherwise of this document (%s)", other.binding, diag.Place(other.at.whereBelow(path)))
 }

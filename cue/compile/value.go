@@ -115,6 +115,17 @@ func (v value) whereValue() *sourcev1.Position {
 	return nil
 }
 
+// whereBelow returns the place of the value at path below v, or of the nearest that
+// encloses it.
+func (v value) whereBelow(path []string) *sourcev1.Position {
+	for ; len(path) > 0; path = path[:len(path)-1] {
+		if at := v.author.Down(path...).Places(); len(at) > 0 {
+			return at[0].Value
+		}
+	}
+	return v.where()
+}
+
 // note enters v into the source map, if the author wrote it.
 func (v value) note() {
 	if at := v.where(); at != nil && v.source != nil {

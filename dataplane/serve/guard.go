@@ -37,14 +37,23 @@ func newGuard(hosts, origins []string, public *url.URL) guard {
 // check returns why r must not be answered, or "". The reason is for the
 // operator too, who sees it in the client: it names the flag that admits r.
 func (g guard) check(r *http.Request) string {
-	if host := hostname(r.Host); !g.admits(host, localAddr(r)) {
-		return fmt.Sprintf("host %q is not served here: start the node with --allowed-host %s if it is its name", host, host)
+	if reason := g.checkHost(r); reason != "" {
+		return reason
 	}
 	origin, ok := origin(r)
 	if ok && !g.allowsOrigin(origin) && !sameHost(origin, r.Host) {
 		return fmt.Sprintf("origin %q may not call this server: start the node with --allowed-origin %s if it may", origin, origin)
 	}
 	return ""
+}
+
+// checkHost is check without regard to the Origin of r.
+func (g guard) checkHost(r *http.Request) string {
+	host := hostname(r.Host)
+	if g.admits(host, localAddr(r)) {
+		return ""
+	}
+	return fmt.Sprintf("host %q is not served here: start the node with --allowed-host %s if it is its name", host, host)
 }
 
 // admits reports whether a request for host that came in at the address local

@@ -20,6 +20,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/bindery-dev/bindery/dataplane/serve/librarytest"
+	"github.com/bindery-dev/bindery/dataplane/table"
 )
 
 // listening returns how many clients wait to hear of changes.
@@ -190,7 +191,7 @@ func TestSurvive(t *testing.T) {
 func TestSurviveHTTP(t *testing.T) {
 	log := &lines{}
 	s := New(Config{Log: slog.New(slog.NewJSONHandler(log, nil))})
-	s.live.Store(&live{endpoints: map[string]*endpoint{"/library": {http: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("M4RK3R") })}}})
+	s.live.Store(&live{table: &table.Table{}, endpoints: map[string]*endpoint{"/library": {http: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("M4RK3R") })}}})
 	h := httptest.NewUnstartedServer(s)
 	h.Config.ErrorLog = slog.NewLogLogger(s.log.Handler(), slog.LevelError)
 	h.Start()

@@ -77,6 +77,14 @@ type live struct {
 	endpoints map[string]*endpoint // by path
 }
 
+// document returns the document at path; nil when there is none.
+func (l *live) document(path string) *table.Document {
+	if l == nil {
+		return nil
+	}
+	return l.table.Document(path)
+}
+
 // New returns a server without a table: it answers every request with 503 until
 // the first [Server.Swap].
 func New(cfg Config) *Server {
@@ -146,7 +154,8 @@ func tell(prev, now *live) {
 // to stop: streams would outlive its patience.
 func (s *Server) EndStreams() { s.endStreams() }
 
-// ServeHTTP answers one request of an MCP client. The path selects the endpoint.
+// ServeHTTP answers one request: that of an MCP client, or of anyone for a document.
+// The path selects the endpoint or the document.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -154,14 +163,23 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			panic(http.ErrAbortHandler) // net/http would log what p says
 		}
 	}()
-	if reason := s.guard.check(r); reason != "" {
+	now := s.live.Load()
+	document := now.document(r.URL.Path)
+	check := s.guard.check
+	if document != nil {
+		check = s.guard.checkHost // it is for pages of any origin
+	}
+	if reason := check(r); reason != "" {
 		refuse(w, refusal{status: http.StatusForbidden, code: jsonrpc.CodeInvalidRequest, message: reason})
+		return
+	}
+	if document != nil {
+		serveDocument(document, w, r)
 		return
 	}
 	if s.guard.cors(w, r) {
 		return
 	}
-	now := s.live.Load()
 	if now == nil {
 		w.Header().Set("Retry-After", "1")
 		refuse(w, refusal{status: http.StatusServiceUnavailable, code: jsonrpc.CodeInternalError, message: "this node has nothing to serve yet"})

@@ -21,8 +21,9 @@ const maxSchemaDepth = 512
 
 // binding is one of the bindings of a table.
 type binding struct {
-	endpoint string
-	tools    []*Tool
+	endpoint  string
+	tools     []*Tool
+	documents []*Document
 }
 
 // input is an input schema made ready.
@@ -69,6 +70,9 @@ func (b *builder) keep(source *irv1.Binding) {
 
 func (b *builder) binding(source *irv1.Binding) *binding {
 	ready := &binding{endpoint: source.GetEndpoint()}
+	for _, d := range source.GetDocuments() {
+		ready.documents = append(ready.documents, newDocument(d))
+	}
 	service := b.service(source.GetUpstream())
 	failures, err := newErrors(source.GetErrors())
 	if err != nil {

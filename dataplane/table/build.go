@@ -50,6 +50,7 @@ func Build(c *irv1.Content, gen *discoveryv1.Generation, prev *Table, deps Deps)
 	}
 	b.next.endpoints = newEndpoints(bindings)
 	b.next.paths = slices.Sorted(maps.Keys(b.next.endpoints))
+	b.next.documents = documents(bindings)
 	return b.next, nil
 }
 

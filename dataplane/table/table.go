@@ -43,6 +43,7 @@ type Table struct {
 	digest     irv1.Digest
 	endpoints  map[string]*Endpoint
 	paths      []string
+	documents  map[string]*Document
 
 	// What the next table can share.
 	bindings map[irv1.Digest]*binding // by the digest of their blob
@@ -61,6 +62,9 @@ func (t *Table) Endpoints() []string { return slices.Clone(t.paths) }
 
 // Endpoint returns the endpoint at path; nil when there is none.
 func (t *Table) Endpoint(path string) *Endpoint { return t.endpoints[path] }
+
+// Document returns the document at path; nil when there is none.
+func (t *Table) Document(path string) *Document { return t.documents[path] }
 
 // Retire closes the connections of t that next, which has taken its place, does not
 // share. Calls that began on t finish; their connections close after them. next nil

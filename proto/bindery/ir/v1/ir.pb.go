@@ -715,7 +715,10 @@ type Binding struct {
 	Meta   []*MetaRule `protobuf:"bytes,6,rep,name=meta,proto3" json:"meta,omitempty"`
 	Errors *Errors     `protobuf:"bytes,7,opt,name=errors,proto3" json:"errors,omitempty"`
 	// tools are sorted by name.
-	Tools         []*Tool `protobuf:"bytes,8,rep,name=tools,proto3" json:"tools,omitempty"`
+	Tools []*Tool `protobuf:"bytes,8,rep,name=tools,proto3" json:"tools,omitempty"`
+	// documents are sorted by path. What several bindings say of one document is in
+	// the first of them.
+	Documents     []*Document `protobuf:"bytes,9,rep,name=documents,proto3" json:"documents,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -806,6 +809,88 @@ func (x *Binding) GetTools() []*Tool {
 	return nil
 }
 
+func (x *Binding) GetDocuments() []*Document {
+	if x != nil {
+		return x.Documents
+	}
+	return nil
+}
+
+// Document is JSON that a node serves to anyone who asks for its path.
+type Document struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// path is one that a client asks for as it stands, such as
+	// "/.well-known/acp.json". No endpoint and no other document of the bundle has
+	// it.
+	Path string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
+	// json is one JSON object.
+	Json []byte `protobuf:"bytes,2,opt,name=json,proto3" json:"json,omitempty"`
+	// media_type is what the answer says it is, such as "application/json".
+	MediaType string `protobuf:"bytes,3,opt,name=media_type,json=mediaType,proto3" json:"media_type,omitempty"`
+	// max_age is how long others may keep it; a node counts whole seconds.
+	MaxAge        *durationpb.Duration `protobuf:"bytes,4,opt,name=max_age,json=maxAge,proto3" json:"max_age,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Document) Reset() {
+	*x = Document{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Document) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Document) ProtoMessage() {}
+
+func (x *Document) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Document.ProtoReflect.Descriptor instead.
+func (*Document) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *Document) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *Document) GetJson() []byte {
+	if x != nil {
+		return x.Json
+	}
+	return nil
+}
+
+func (x *Document) GetMediaType() string {
+	if x != nil {
+		return x.MediaType
+	}
+	return ""
+}
+
+func (x *Document) GetMaxAge() *durationpb.Duration {
+	if x != nil {
+		return x.MaxAge
+	}
+	return nil
+}
+
 // Upstream is the REST service behind a binding.
 type Upstream struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
@@ -828,7 +913,7 @@ type Upstream struct {
 
 func (x *Upstream) Reset() {
 	*x = Upstream{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[4]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -840,7 +925,7 @@ func (x *Upstream) String() string {
 func (*Upstream) ProtoMessage() {}
 
 func (x *Upstream) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[4]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -853,7 +938,7 @@ func (x *Upstream) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Upstream.ProtoReflect.Descriptor instead.
 func (*Upstream) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{4}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Upstream) GetScheme() Scheme {
@@ -916,7 +1001,7 @@ type Header struct {
 
 func (x *Header) Reset() {
 	*x = Header{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[5]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -928,7 +1013,7 @@ func (x *Header) String() string {
 func (*Header) ProtoMessage() {}
 
 func (x *Header) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[5]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -941,7 +1026,7 @@ func (x *Header) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Header.ProtoReflect.Descriptor instead.
 func (*Header) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{5}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Header) GetName() string {
@@ -974,7 +1059,7 @@ type Credential struct {
 
 func (x *Credential) Reset() {
 	*x = Credential{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[6]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -986,7 +1071,7 @@ func (x *Credential) String() string {
 func (*Credential) ProtoMessage() {}
 
 func (x *Credential) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[6]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -999,7 +1084,7 @@ func (x *Credential) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Credential.ProtoReflect.Descriptor instead.
 func (*Credential) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{6}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Credential) GetKind() isCredential_Kind {
@@ -1067,7 +1152,7 @@ type BearerCredential struct {
 
 func (x *BearerCredential) Reset() {
 	*x = BearerCredential{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[7]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1079,7 +1164,7 @@ func (x *BearerCredential) String() string {
 func (*BearerCredential) ProtoMessage() {}
 
 func (x *BearerCredential) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[7]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1092,7 +1177,7 @@ func (x *BearerCredential) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BearerCredential.ProtoReflect.Descriptor instead.
 func (*BearerCredential) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{7}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *BearerCredential) GetSecret() string {
@@ -1112,7 +1197,7 @@ type BasicCredential struct {
 
 func (x *BasicCredential) Reset() {
 	*x = BasicCredential{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[8]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1124,7 +1209,7 @@ func (x *BasicCredential) String() string {
 func (*BasicCredential) ProtoMessage() {}
 
 func (x *BasicCredential) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[8]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1137,7 +1222,7 @@ func (x *BasicCredential) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BasicCredential.ProtoReflect.Descriptor instead.
 func (*BasicCredential) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{8}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *BasicCredential) GetUser() string {
@@ -1165,7 +1250,7 @@ type HeaderCredential struct {
 
 func (x *HeaderCredential) Reset() {
 	*x = HeaderCredential{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[9]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1177,7 +1262,7 @@ func (x *HeaderCredential) String() string {
 func (*HeaderCredential) ProtoMessage() {}
 
 func (x *HeaderCredential) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[9]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1190,7 +1275,7 @@ func (x *HeaderCredential) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HeaderCredential.ProtoReflect.Descriptor instead.
 func (*HeaderCredential) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{9}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *HeaderCredential) GetName() string {
@@ -1229,7 +1314,7 @@ type MetaRule struct {
 
 func (x *MetaRule) Reset() {
 	*x = MetaRule{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[10]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1241,7 +1326,7 @@ func (x *MetaRule) String() string {
 func (*MetaRule) ProtoMessage() {}
 
 func (x *MetaRule) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[10]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1254,7 +1339,7 @@ func (x *MetaRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MetaRule.ProtoReflect.Descriptor instead.
 func (*MetaRule) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{10}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *MetaRule) GetField() string {
@@ -1331,7 +1416,7 @@ type Pointer struct {
 
 func (x *Pointer) Reset() {
 	*x = Pointer{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[11]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1343,7 +1428,7 @@ func (x *Pointer) String() string {
 func (*Pointer) ProtoMessage() {}
 
 func (x *Pointer) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[11]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1356,7 +1441,7 @@ func (x *Pointer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pointer.ProtoReflect.Descriptor instead.
 func (*Pointer) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{11}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Pointer) GetTokens() []string {
@@ -1391,7 +1476,7 @@ type Errors struct {
 
 func (x *Errors) Reset() {
 	*x = Errors{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[12]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1403,7 +1488,7 @@ func (x *Errors) String() string {
 func (*Errors) ProtoMessage() {}
 
 func (x *Errors) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[12]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1416,7 +1501,7 @@ func (x *Errors) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Errors.ProtoReflect.Descriptor instead.
 func (*Errors) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{12}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Errors) GetStyle() ErrorStyle {
@@ -1482,7 +1567,7 @@ type Condition struct {
 
 func (x *Condition) Reset() {
 	*x = Condition{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[13]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1494,7 +1579,7 @@ func (x *Condition) String() string {
 func (*Condition) ProtoMessage() {}
 
 func (x *Condition) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[13]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1507,7 +1592,7 @@ func (x *Condition) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Condition.ProtoReflect.Descriptor instead.
 func (*Condition) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{13}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Condition) GetKind() isCondition_Kind {
@@ -1587,7 +1672,7 @@ type ErrorRule struct {
 
 func (x *ErrorRule) Reset() {
 	*x = ErrorRule{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[14]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1599,7 +1684,7 @@ func (x *ErrorRule) String() string {
 func (*ErrorRule) ProtoMessage() {}
 
 func (x *ErrorRule) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[14]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1612,7 +1697,7 @@ func (x *ErrorRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorRule.ProtoReflect.Descriptor instead.
 func (*ErrorRule) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{14}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ErrorRule) GetName() string {
@@ -1661,7 +1746,7 @@ type Member struct {
 
 func (x *Member) Reset() {
 	*x = Member{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[15]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1673,7 +1758,7 @@ func (x *Member) String() string {
 func (*Member) ProtoMessage() {}
 
 func (x *Member) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[15]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1686,7 +1771,7 @@ func (x *Member) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Member.ProtoReflect.Descriptor instead.
 func (*Member) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{15}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Member) GetName() string {
@@ -1724,7 +1809,7 @@ type PayloadError struct {
 
 func (x *PayloadError) Reset() {
 	*x = PayloadError{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[16]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1736,7 +1821,7 @@ func (x *PayloadError) String() string {
 func (*PayloadError) ProtoMessage() {}
 
 func (x *PayloadError) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[16]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1749,7 +1834,7 @@ func (x *PayloadError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PayloadError.ProtoReflect.Descriptor instead.
 func (*PayloadError) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{16}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *PayloadError) GetCode() int32 {
@@ -1804,7 +1889,7 @@ type KeywordWord struct {
 
 func (x *KeywordWord) Reset() {
 	*x = KeywordWord{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[17]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1816,7 +1901,7 @@ func (x *KeywordWord) String() string {
 func (*KeywordWord) ProtoMessage() {}
 
 func (x *KeywordWord) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[17]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1829,7 +1914,7 @@ func (x *KeywordWord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KeywordWord.ProtoReflect.Descriptor instead.
 func (*KeywordWord) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{17}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *KeywordWord) GetKeyword() string {
@@ -1877,7 +1962,7 @@ type Tool struct {
 
 func (x *Tool) Reset() {
 	*x = Tool{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[18]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1889,7 +1974,7 @@ func (x *Tool) String() string {
 func (*Tool) ProtoMessage() {}
 
 func (x *Tool) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[18]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1902,7 +1987,7 @@ func (x *Tool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tool.ProtoReflect.Descriptor instead.
 func (*Tool) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{18}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Tool) GetName() string {
@@ -2002,7 +2087,7 @@ type PathPart struct {
 
 func (x *PathPart) Reset() {
 	*x = PathPart{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[19]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2014,7 +2099,7 @@ func (x *PathPart) String() string {
 func (*PathPart) ProtoMessage() {}
 
 func (x *PathPart) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[19]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2027,7 +2112,7 @@ func (x *PathPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PathPart.ProtoReflect.Descriptor instead.
 func (*PathPart) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{19}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *PathPart) GetKind() isPathPart_Kind {
@@ -2086,7 +2171,7 @@ type Argument struct {
 
 func (x *Argument) Reset() {
 	*x = Argument{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[20]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2098,7 +2183,7 @@ func (x *Argument) String() string {
 func (*Argument) ProtoMessage() {}
 
 func (x *Argument) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[20]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2111,7 +2196,7 @@ func (x *Argument) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Argument.ProtoReflect.Descriptor instead.
 func (*Argument) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{20}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Argument) GetName() string {
@@ -2158,7 +2243,7 @@ type Payload struct {
 
 func (x *Payload) Reset() {
 	*x = Payload{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[21]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2170,7 +2255,7 @@ func (x *Payload) String() string {
 func (*Payload) ProtoMessage() {}
 
 func (x *Payload) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[21]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2183,7 +2268,7 @@ func (x *Payload) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Payload.ProtoReflect.Descriptor instead.
 func (*Payload) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{21}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Payload) GetRequired() bool {
@@ -2206,7 +2291,7 @@ type Annotations struct {
 
 func (x *Annotations) Reset() {
 	*x = Annotations{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[22]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2218,7 +2303,7 @@ func (x *Annotations) String() string {
 func (*Annotations) ProtoMessage() {}
 
 func (x *Annotations) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[22]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2231,7 +2316,7 @@ func (x *Annotations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Annotations.ProtoReflect.Descriptor instead.
 func (*Annotations) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{22}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Annotations) GetReadOnly() bool {
@@ -2278,7 +2363,7 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\x04size\x18\x03 \x01(\x04R\x04size\":\n" +
 	"\x06Bundle\x12\x1a\n" +
 	"\bmanifest\x18\x01 \x01(\fR\bmanifest\x12\x14\n" +
-	"\x05blobs\x18\x02 \x03(\fR\x05blobs\"\xa5\x02\n" +
+	"\x05blobs\x18\x02 \x03(\fR\x05blobs\"\xdc\x02\n" +
 	"\aBinding\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12\x18\n" +
@@ -2287,7 +2372,14 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\bupstream\x18\x05 \x01(\v2\x17.bindery.ir.v1.UpstreamR\bupstream\x12+\n" +
 	"\x04meta\x18\x06 \x03(\v2\x17.bindery.ir.v1.MetaRuleR\x04meta\x12-\n" +
 	"\x06errors\x18\a \x01(\v2\x15.bindery.ir.v1.ErrorsR\x06errors\x12)\n" +
-	"\x05tools\x18\b \x03(\v2\x13.bindery.ir.v1.ToolR\x05tools\"\xba\x02\n" +
+	"\x05tools\x18\b \x03(\v2\x13.bindery.ir.v1.ToolR\x05tools\x125\n" +
+	"\tdocuments\x18\t \x03(\v2\x17.bindery.ir.v1.DocumentR\tdocuments\"\x85\x01\n" +
+	"\bDocument\x12\x12\n" +
+	"\x04path\x18\x01 \x01(\tR\x04path\x12\x12\n" +
+	"\x04json\x18\x02 \x01(\fR\x04json\x12\x1d\n" +
+	"\n" +
+	"media_type\x18\x03 \x01(\tR\tmediaType\x122\n" +
+	"\amax_age\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\x06maxAge\"\xba\x02\n" +
 	"\bUpstream\x12-\n" +
 	"\x06scheme\x18\x01 \x01(\x0e2\x15.bindery.ir.v1.SchemeR\x06scheme\x12\x1c\n" +
 	"\tauthority\x18\x02 \x01(\tR\tauthority\x12\x1b\n" +
@@ -2465,7 +2557,7 @@ func file_bindery_ir_v1_ir_proto_rawDescGZIP() []byte {
 }
 
 var file_bindery_ir_v1_ir_proto_enumTypes = make([]protoimpl.EnumInfo, 9)
-var file_bindery_ir_v1_ir_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
+var file_bindery_ir_v1_ir_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
 var file_bindery_ir_v1_ir_proto_goTypes = []any{
 	(Scheme)(0),                 // 0: bindery.ir.v1.Scheme
 	(Format)(0),                 // 1: bindery.ir.v1.Format
@@ -2480,67 +2572,70 @@ var file_bindery_ir_v1_ir_proto_goTypes = []any{
 	(*BlobRef)(nil),             // 10: bindery.ir.v1.BlobRef
 	(*Bundle)(nil),              // 11: bindery.ir.v1.Bundle
 	(*Binding)(nil),             // 12: bindery.ir.v1.Binding
-	(*Upstream)(nil),            // 13: bindery.ir.v1.Upstream
-	(*Header)(nil),              // 14: bindery.ir.v1.Header
-	(*Credential)(nil),          // 15: bindery.ir.v1.Credential
-	(*BearerCredential)(nil),    // 16: bindery.ir.v1.BearerCredential
-	(*BasicCredential)(nil),     // 17: bindery.ir.v1.BasicCredential
-	(*HeaderCredential)(nil),    // 18: bindery.ir.v1.HeaderCredential
-	(*MetaRule)(nil),            // 19: bindery.ir.v1.MetaRule
-	(*Pointer)(nil),             // 20: bindery.ir.v1.Pointer
-	(*Errors)(nil),              // 21: bindery.ir.v1.Errors
-	(*Condition)(nil),           // 22: bindery.ir.v1.Condition
-	(*ErrorRule)(nil),           // 23: bindery.ir.v1.ErrorRule
-	(*Member)(nil),              // 24: bindery.ir.v1.Member
-	(*PayloadError)(nil),        // 25: bindery.ir.v1.PayloadError
-	(*KeywordWord)(nil),         // 26: bindery.ir.v1.KeywordWord
-	(*Tool)(nil),                // 27: bindery.ir.v1.Tool
-	(*PathPart)(nil),            // 28: bindery.ir.v1.PathPart
-	(*Argument)(nil),            // 29: bindery.ir.v1.Argument
-	(*Payload)(nil),             // 30: bindery.ir.v1.Payload
-	(*Annotations)(nil),         // 31: bindery.ir.v1.Annotations
-	(*durationpb.Duration)(nil), // 32: google.protobuf.Duration
+	(*Document)(nil),            // 13: bindery.ir.v1.Document
+	(*Upstream)(nil),            // 14: bindery.ir.v1.Upstream
+	(*Header)(nil),              // 15: bindery.ir.v1.Header
+	(*Credential)(nil),          // 16: bindery.ir.v1.Credential
+	(*BearerCredential)(nil),    // 17: bindery.ir.v1.BearerCredential
+	(*BasicCredential)(nil),     // 18: bindery.ir.v1.BasicCredential
+	(*HeaderCredential)(nil),    // 19: bindery.ir.v1.HeaderCredential
+	(*MetaRule)(nil),            // 20: bindery.ir.v1.MetaRule
+	(*Pointer)(nil),             // 21: bindery.ir.v1.Pointer
+	(*Errors)(nil),              // 22: bindery.ir.v1.Errors
+	(*Condition)(nil),           // 23: bindery.ir.v1.Condition
+	(*ErrorRule)(nil),           // 24: bindery.ir.v1.ErrorRule
+	(*Member)(nil),              // 25: bindery.ir.v1.Member
+	(*PayloadError)(nil),        // 26: bindery.ir.v1.PayloadError
+	(*KeywordWord)(nil),         // 27: bindery.ir.v1.KeywordWord
+	(*Tool)(nil),                // 28: bindery.ir.v1.Tool
+	(*PathPart)(nil),            // 29: bindery.ir.v1.PathPart
+	(*Argument)(nil),            // 30: bindery.ir.v1.Argument
+	(*Payload)(nil),             // 31: bindery.ir.v1.Payload
+	(*Annotations)(nil),         // 32: bindery.ir.v1.Annotations
+	(*durationpb.Duration)(nil), // 33: google.protobuf.Duration
 }
 var file_bindery_ir_v1_ir_proto_depIdxs = []int32{
 	10, // 0: bindery.ir.v1.Manifest.bindings:type_name -> bindery.ir.v1.BlobRef
 	10, // 1: bindery.ir.v1.Manifest.schemas:type_name -> bindery.ir.v1.BlobRef
-	13, // 2: bindery.ir.v1.Binding.upstream:type_name -> bindery.ir.v1.Upstream
-	19, // 3: bindery.ir.v1.Binding.meta:type_name -> bindery.ir.v1.MetaRule
-	21, // 4: bindery.ir.v1.Binding.errors:type_name -> bindery.ir.v1.Errors
-	27, // 5: bindery.ir.v1.Binding.tools:type_name -> bindery.ir.v1.Tool
-	0,  // 6: bindery.ir.v1.Upstream.scheme:type_name -> bindery.ir.v1.Scheme
-	14, // 7: bindery.ir.v1.Upstream.headers:type_name -> bindery.ir.v1.Header
-	15, // 8: bindery.ir.v1.Upstream.credential:type_name -> bindery.ir.v1.Credential
-	16, // 9: bindery.ir.v1.Credential.bearer:type_name -> bindery.ir.v1.BearerCredential
-	17, // 10: bindery.ir.v1.Credential.basic:type_name -> bindery.ir.v1.BasicCredential
-	18, // 11: bindery.ir.v1.Credential.header:type_name -> bindery.ir.v1.HeaderCredential
-	1,  // 12: bindery.ir.v1.MetaRule.format:type_name -> bindery.ir.v1.Format
-	2,  // 13: bindery.ir.v1.MetaRule.generate:type_name -> bindery.ir.v1.Generate
-	3,  // 14: bindery.ir.v1.Errors.style:type_name -> bindery.ir.v1.ErrorStyle
-	20, // 15: bindery.ir.v1.Errors.unwrap:type_name -> bindery.ir.v1.Pointer
-	20, // 16: bindery.ir.v1.Errors.message:type_name -> bindery.ir.v1.Pointer
-	23, // 17: bindery.ir.v1.Errors.rules:type_name -> bindery.ir.v1.ErrorRule
-	25, // 18: bindery.ir.v1.Errors.payload:type_name -> bindery.ir.v1.PayloadError
-	4,  // 19: bindery.ir.v1.Condition.failure:type_name -> bindery.ir.v1.Failure
-	22, // 20: bindery.ir.v1.ErrorRule.conditions:type_name -> bindery.ir.v1.Condition
-	24, // 21: bindery.ir.v1.ErrorRule.set:type_name -> bindery.ir.v1.Member
-	24, // 22: bindery.ir.v1.ErrorRule.fallback:type_name -> bindery.ir.v1.Member
-	24, // 23: bindery.ir.v1.PayloadError.data:type_name -> bindery.ir.v1.Member
-	26, // 24: bindery.ir.v1.PayloadError.keywords:type_name -> bindery.ir.v1.KeywordWord
-	5,  // 25: bindery.ir.v1.Tool.method:type_name -> bindery.ir.v1.Method
-	28, // 26: bindery.ir.v1.Tool.path:type_name -> bindery.ir.v1.PathPart
-	29, // 27: bindery.ir.v1.Tool.arguments:type_name -> bindery.ir.v1.Argument
-	30, // 28: bindery.ir.v1.Tool.payload:type_name -> bindery.ir.v1.Payload
-	32, // 29: bindery.ir.v1.Tool.timeout:type_name -> google.protobuf.Duration
-	31, // 30: bindery.ir.v1.Tool.annotations:type_name -> bindery.ir.v1.Annotations
-	6,  // 31: bindery.ir.v1.Tool.result:type_name -> bindery.ir.v1.ResultMode
-	7,  // 32: bindery.ir.v1.Argument.in:type_name -> bindery.ir.v1.ArgumentIn
-	8,  // 33: bindery.ir.v1.Argument.type:type_name -> bindery.ir.v1.ArgumentType
-	34, // [34:34] is the sub-list for method output_type
-	34, // [34:34] is the sub-list for method input_type
-	34, // [34:34] is the sub-list for extension type_name
-	34, // [34:34] is the sub-list for extension extendee
-	0,  // [0:34] is the sub-list for field type_name
+	14, // 2: bindery.ir.v1.Binding.upstream:type_name -> bindery.ir.v1.Upstream
+	20, // 3: bindery.ir.v1.Binding.meta:type_name -> bindery.ir.v1.MetaRule
+	22, // 4: bindery.ir.v1.Binding.errors:type_name -> bindery.ir.v1.Errors
+	28, // 5: bindery.ir.v1.Binding.tools:type_name -> bindery.ir.v1.Tool
+	13, // 6: bindery.ir.v1.Binding.documents:type_name -> bindery.ir.v1.Document
+	33, // 7: bindery.ir.v1.Document.max_age:type_name -> google.protobuf.Duration
+	0,  // 8: bindery.ir.v1.Upstream.scheme:type_name -> bindery.ir.v1.Scheme
+	15, // 9: bindery.ir.v1.Upstream.headers:type_name -> bindery.ir.v1.Header
+	16, // 10: bindery.ir.v1.Upstream.credential:type_name -> bindery.ir.v1.Credential
+	17, // 11: bindery.ir.v1.Credential.bearer:type_name -> bindery.ir.v1.BearerCredential
+	18, // 12: bindery.ir.v1.Credential.basic:type_name -> bindery.ir.v1.BasicCredential
+	19, // 13: bindery.ir.v1.Credential.header:type_name -> bindery.ir.v1.HeaderCredential
+	1,  // 14: bindery.ir.v1.MetaRule.format:type_name -> bindery.ir.v1.Format
+	2,  // 15: bindery.ir.v1.MetaRule.generate:type_name -> bindery.ir.v1.Generate
+	3,  // 16: bindery.ir.v1.Errors.style:type_name -> bindery.ir.v1.ErrorStyle
+	21, // 17: bindery.ir.v1.Errors.unwrap:type_name -> bindery.ir.v1.Pointer
+	21, // 18: bindery.ir.v1.Errors.message:type_name -> bindery.ir.v1.Pointer
+	24, // 19: bindery.ir.v1.Errors.rules:type_name -> bindery.ir.v1.ErrorRule
+	26, // 20: bindery.ir.v1.Errors.payload:type_name -> bindery.ir.v1.PayloadError
+	4,  // 21: bindery.ir.v1.Condition.failure:type_name -> bindery.ir.v1.Failure
+	23, // 22: bindery.ir.v1.ErrorRule.conditions:type_name -> bindery.ir.v1.Condition
+	25, // 23: bindery.ir.v1.ErrorRule.set:type_name -> bindery.ir.v1.Member
+	25, // 24: bindery.ir.v1.ErrorRule.fallback:type_name -> bindery.ir.v1.Member
+	25, // 25: bindery.ir.v1.PayloadError.data:type_name -> bindery.ir.v1.Member
+	27, // 26: bindery.ir.v1.PayloadError.keywords:type_name -> bindery.ir.v1.KeywordWord
+	5,  // 27: bindery.ir.v1.Tool.method:type_name -> bindery.ir.v1.Method
+	29, // 28: bindery.ir.v1.Tool.path:type_name -> bindery.ir.v1.PathPart
+	30, // 29: bindery.ir.v1.Tool.arguments:type_name -> bindery.ir.v1.Argument
+	31, // 30: bindery.ir.v1.Tool.payload:type_name -> bindery.ir.v1.Payload
+	33, // 31: bindery.ir.v1.Tool.timeout:type_name -> google.protobuf.Duration
+	32, // 32: bindery.ir.v1.Tool.annotations:type_name -> bindery.ir.v1.Annotations
+	6,  // 33: bindery.ir.v1.Tool.result:type_name -> bindery.ir.v1.ResultMode
+	7,  // 34: bindery.ir.v1.Argument.in:type_name -> bindery.ir.v1.ArgumentIn
+	8,  // 35: bindery.ir.v1.Argument.type:type_name -> bindery.ir.v1.ArgumentType
+	36, // [36:36] is the sub-list for method output_type
+	36, // [36:36] is the sub-list for method input_type
+	36, // [36:36] is the sub-list for extension type_name
+	36, // [36:36] is the sub-list for extension extendee
+	0,  // [0:36] is the sub-list for field type_name
 }
 
 func init() { file_bindery_ir_v1_ir_proto_init() }
@@ -2548,18 +2643,18 @@ func file_bindery_ir_v1_ir_proto_init() {
 	if File_bindery_ir_v1_ir_proto != nil {
 		return
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[6].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[7].OneofWrappers = []any{
 		(*Credential_Bearer)(nil),
 		(*Credential_Basic)(nil),
 		(*Credential_Header)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[13].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[14].OneofWrappers = []any{
 		(*Condition_Status)(nil),
 		(*Condition_Class)(nil),
 		(*Condition_Failure)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[14].OneofWrappers = []any{}
-	file_bindery_ir_v1_ir_proto_msgTypes[19].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[15].OneofWrappers = []any{}
+	file_bindery_ir_v1_ir_proto_msgTypes[20].OneofWrappers = []any{
 		(*PathPart_Literal)(nil),
 		(*PathPart_Argument)(nil),
 	}
@@ -2569,7 +2664,7 @@ func file_bindery_ir_v1_ir_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_bindery_ir_v1_ir_proto_rawDesc), len(file_bindery_ir_v1_ir_proto_rawDesc)),
 			NumEnums:      9,
-			NumMessages:   23,
+			NumMessages:   24,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -78,6 +78,7 @@ func (c *Content) Validate() []Problem {
 		p.bindingRules(b, c.Schemas)
 		p.endpoint(endpoints, b)
 	}
+	p.documents(c.Bindings, endpoints)
 	return p.list
 }
 

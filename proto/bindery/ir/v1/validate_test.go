@@ -60,6 +60,7 @@ func library() *irv1.Binding {
 			Timeout:     durationpb.New(time.Second),
 			Result:      irv1.ResultMode_RESULT_MODE_MCP,
 		}},
+		Documents: []*irv1.Document{{Path: "/a.json", Json: []byte(`{}`), MediaType: "application/json", MaxAge: durationpb.New(0)}},
 	}
 }
 
@@ -79,7 +80,7 @@ func open(t *testing.T, bindings ...*irv1.Binding) *irv1.Content {
 
 func TestValidateAccepts(t *testing.T) {
 	second := library()
-	second.Name, second.Endpoint = "other", "/other/mcp"
+	second.Name, second.Endpoint, second.Documents = "other", "/other/mcp", nil
 	if p := open(t, library(), second).Validate(); p != nil {
 		t.Errorf("problems with a good bundle: %v", p)
 	}
@@ -196,6 +197,16 @@ func TestValidate(t *testing.T) {
 		{"no timeout", func(b *irv1.Binding) { b.Tools[0].Timeout = nil }, `binding "library": tool "get_book": timeout: it must be`},
 		{"negative timeout", func(b *irv1.Binding) { b.Tools[0].Timeout = durationpb.New(-1) }, `binding "library": tool "get_book": timeout: it must be`},
 		{"timeout that is no duration", func(b *irv1.Binding) { b.Tools[0].Timeout = &durationpb.Duration{Seconds: 1 << 62} }, `binding "library": tool "get_book": timeout: it must be`},
+		{"document path", func(b *irv1.Binding) { b.Documents[0].Path = "/a?b" }, `binding "library": documents./a?b: "/a?b" cannot be the path of a document`},
+		{"document at an endpoint", func(b *irv1.Binding) { b.Documents[0].Path = "/mcp" }, `binding "library": documents./mcp: MCP is served at this path`},
+		{"document twice", func(b *irv1.Binding) { b.Documents = append(b.Documents, b.Documents[0]) }, `binding "library": documents./a.json: binding "library" has a document`},
+		{"document that is no JSON", func(b *irv1.Binding) { b.Documents[0].Json = []byte("{") }, `binding "library": documents./a.json.body: it is not a JSON object`},
+		{"document that is no object", func(b *irv1.Binding) { b.Documents[0].Json = []byte("[]") }, `binding "library": documents./a.json.body: it is not a JSON object`},
+		{"document without bytes", func(b *irv1.Binding) { b.Documents[0].Json = nil }, `binding "library": documents./a.json.body: it is not a JSON object`},
+		{"document without media type", func(b *irv1.Binding) { b.Documents[0].MediaType = "" }, `binding "library": documents./a.json.mediaType: "" is not`},
+		{"document with a second header", func(b *irv1.Binding) { b.Documents[0].MediaType = "a/b\r\nX: y" }, `binding "library": documents./a.json.mediaType: "a/b\r\nX: y" is not`},
+		{"document without age", func(b *irv1.Binding) { b.Documents[0].MaxAge = nil }, `binding "library": documents./a.json.maxAge: it must be`},
+		{"document for ever", func(b *irv1.Binding) { b.Documents[0].MaxAge = durationpb.New(irv1.MaxDocumentAge + 1) }, `binding "library": documents./a.json.maxAge: it must be`},
 		{"unknown field", func(b *irv1.Binding) { unknown(b) }, `binding "library": the bundle has a field here`},
 		{"unknown field deep inside", func(b *irv1.Binding) { unknown(b.Errors.Rules[0].Conditions[0]) }, `binding "library": errors.rules.conditions: the bundle has a field here`},
 		{"unknown field in a duration", func(b *irv1.Binding) { unknown(b.Tools[0].Timeout) }, `binding "library": tools.timeout: the bundle has a field here`},
@@ -244,11 +255,19 @@ func TestValidateManifest(t *testing.T) {
 
 func TestValidateAcrossBindings(t *testing.T) {
 	second := library()
-	second.Name = "second"
+	second.Name, second.Documents = "second", nil
 	problems := open(t, library(), second).Validate()
 	want := `binding "second": tool "get_book": name: endpoint /mcp has another tool of this name, in binding "library"`
 	if len(problems) != 1 || problems[0].String() != want {
 		t.Errorf("problems are %q, want %q", problems, want)
+	}
+	second = library()
+	second.Name, second.Endpoint = "second", "/a.json"
+	problems = open(t, library(), second).Validate()
+	for _, want := range []string{`binding "library": documents./a.json: MCP is served at this path`, `binding "second": documents./a.json: binding "library" has a document of this path, too`} {
+		if !slices.ContainsFunc(problems, func(p irv1.Problem) bool { return p.String() == want }) {
+			t.Errorf("problems are %q, want %q", problems, want)
+		}
 	}
 	if problems := open(t, library(), library()).Validate(); !slices.ContainsFunc(problems, func(p irv1.Problem) bool {
 		return p.String() == `binding "library": there are two bindings of this name`
@@ -261,7 +280,7 @@ func TestValidateCountsTools(t *testing.T) {
 	var bindings []*irv1.Binding
 	for _, name := range []string{"a", "b"} {
 		b := library()
-		b.Name, b.Tools = name, nil
+		b.Name, b.Tools, b.Documents = name, nil, nil
 		for i := range irv1.MaxTools / 2 {
 			tool := proto.CloneOf(library().Tools[0])
 			tool.Name = fmt.Sprintf("%s%d", name, i)
