@@ -25,7 +25,7 @@ var update = flag.Bool("update", false, "write what is compiled into the archive
 //
 //	tags         the tags, one a line
 //	want.err     the diagnostics as they are printed; empty when there are none
-//	want.schema  the input schemas, where an archive is about them
+//	want.schema  the input and output schemas, where an archive is about them
 //	want.map     the source map, where an archive is about it
 //	want.ir      the tools and rules in short, where an archive is about them
 //
@@ -138,17 +138,25 @@ func open(t testing.TB, compiled *sourcev1.Compiled) *irv1.Content {
 func renderSchemas(t *testing.T, b *bytes.Buffer, content *irv1.Content) {
 	for _, binding := range content.Bindings {
 		for _, tool := range binding.GetTools() {
-			fmt.Fprintf(b, "%s %s ", binding.GetName(), tool.GetName())
-			d, err := irv1.ParseDigest(tool.GetInputSchema())
-			if err != nil {
-				t.Fatal(err)
+			renderSchema(t, b, content, binding.GetName()+" "+tool.GetName(), tool.GetInputSchema())
+			if o := tool.GetOutput(); o != nil {
+				renderSchema(t, b, content, binding.GetName()+" "+tool.GetName()+" output", o.GetSchema())
 			}
-			if err := json.Indent(b, content.Schemas[d], "", "  "); err != nil {
-				t.Fatal(err)
-			}
-			b.WriteByte('\n')
 		}
 	}
+}
+
+func renderSchema(t *testing.T, b *bytes.Buffer, content *irv1.Content, name string, digest []byte) {
+	t.Helper()
+	d, err := irv1.ParseDigest(digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.WriteString(name + " ")
+	if err := json.Indent(b, content.Schemas[d], "", "  "); err != nil {
+		t.Fatal(err)
+	}
+	b.WriteByte('\n')
 }
 
 // renderBindings writes what a node would do, a line each.
@@ -177,10 +185,21 @@ func renderBindings(b *bytes.Buffer, content *irv1.Content) {
 				fmt.Fprintf(b, "\t\targ %s %s %s required=%t\n", arg.GetName(), arg.GetIn(), arg.GetType(), arg.GetRequired())
 			}
 			if t.GetPayload() != nil {
-				fmt.Fprintf(b, "\t\tpayload required=%t\n", t.GetPayload().GetRequired())
+				fmt.Fprintf(b, "\t\tpayload required=%t%s\n", t.GetPayload().GetRequired(), checked(t.GetPayload().GetCheck()))
+			}
+			if o := t.GetOutput(); o != nil {
+				fmt.Fprintf(b, "\t\toutput wrapped=%t shown=%t %s\n", o.GetWrapped(), o.GetShown(), o.GetCheck())
 			}
 		}
 	}
+}
+
+// checked returns what is said of a payload's check unless it is the usual one.
+func checked(c irv1.Check) string {
+	if c == irv1.Check_CHECK_ENFORCE {
+		return ""
+	}
+	return " " + c.String()
 }
 
 func renderErrors(b *bytes.Buffer, e *irv1.Errors) {

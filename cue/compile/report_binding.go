@@ -173,6 +173,29 @@ func (r report) badDocument(e *document.SyntaxError) {
 	r.list.Errorf(diag.Problem{Pos: e.Pos, Code: "schema-syntax"}, "%s", e.Msg)
 }
 
+func (r report) noOutput(v value, problem string) {
+	r.list.Errorf(v.at("no-output", `add output: "NAME", the schema of a 2xx body`), "%s", problem)
+}
+
+func (r report) shownUnchecked(v value) {
+	r.list.Warnf(v.at("unchecked-output", `write validate: result: "warn", or "enforce"`),
+		"clients hold results to the schema that is shown, and nobody here does")
+}
+
+func (r report) idleOutput(v value) {
+	r.list.Warnf(v.at("idle-output", "remove it, show it, or hold results to it"), "this schema is neither shown nor are results held to it")
+}
+
+func (r report) neverAnObject(v value) {
+	r.list.Errorf(v.at("output-type", `write result: "mcp", or name the schema of an object`),
+		"a dual result is an object, and no object satisfies this schema")
+}
+
+func (r report) unknownBody(v value) {
+	r.list.Errorf(v.at("output-type", `add "type": "object" to the schema, or another type`),
+		"the schema that is shown must say whether a body is an object: what is none is wrapped as {value}")
+}
+
 func (r report) sameName(b, other *binding) {
 	r.list.Errorf(diag.Problem{Pos: b.at, Code: "duplicate-binding", Path: dotted("bindings", b.name), Hint: "give it another name"},
 		"%s has a binding %q, too (%s)", directory(other.dir), b.name, diag.Place(other.at))

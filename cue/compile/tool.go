@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/bindery-dev/bindery/cue/diag"
 	"github.com/bindery-dev/bindery/cue/document"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
@@ -50,13 +51,14 @@ func (rd *reading) tool(name string, v value) *irv1.Tool {
 	}
 	in := input{tool: t, rules: rd.out.ir.GetMeta()}
 	if ref := v.get("payload"); ref.exists() {
-		t.Payload = &irv1.Payload{Required: v.get("payloadRequired").flag()}
+		t.Payload = &irv1.Payload{
+			Required: v.get("payloadRequired").flag(),
+			Check:    check(v.get("validate").get("payload"), irv1.Check_CHECK_ENFORCE),
+		}
 		in.payload, in.defs = rd.payload(ref.text(), ref)
 	}
-	data := in.schema().AppendJSON(nil)
-	digest := irv1.DigestOf(data)
-	t.InputSchema = digest[:]
-	rd.out.schemas = append(rd.out.schemas, data)
+	t.InputSchema = rd.keep(in.schema())
+	t.Output = rd.output(t, v)
 	rd.out.entries = append(rd.out.entries, source.entries...)
 	rd.out.toolAt[name] = v.where()
 	return t
@@ -123,28 +125,50 @@ func annotations(v value) *irv1.Annotations {
 	}
 }
 
+// keep adds a schema document to the binding's and returns its digest.
+func (rd *reading) keep(schema *document.Value) []byte {
+	data := schema.AppendJSON(nil)
+	rd.out.schemas = append(rd.out.schemas, data)
+	digest := irv1.DigestOf(data)
+	return digest[:]
+}
+
 // payload finds the schema that ref names and bundles it; nil when there is none.
 func (rd *reading) payload(ref string, v value) (schema, defs *document.Value) {
+	doc, pointer := rd.locate(ref, v)
+	if doc == nil {
+		return nil, nil
+	}
+	return rd.bundle(doc, pointer, "/properties/payload", rd.list)
+}
+
+// bundle returns the schema at a pointer of doc and its definitions.
+func (rd *reading) bundle(doc *document.Document, pointer, here string, list *diag.List) (schema, defs *document.Value) {
+	return rd.unit.module.documents.Bundle(doc, pointer, here, list)
+}
+
+// locate finds the schema that ref, which is written at v, names. It reports what
+// keeps it from that, and then doc is nil.
+func (rd *reading) locate(ref string, v value) (doc *document.Document, pointer string) {
 	file, pointer, pointed := strings.Cut(ref, "#")
 	from := v
 	switch {
 	case ref == "":
-		return nil, nil
+		return nil, ""
 	case !pointed && rd.schema.quiet() == "":
 		rd.noDocument(v, ref)
-		return nil, nil
+		return nil, ""
 	case !pointed:
 		file, pointer, from = rd.schema.quiet(), document.Pointer("$defs", ref), rd.schema
 	}
-	doc := rd.document(file, from)
-	if doc == nil {
-		return nil, nil
+	if doc = rd.document(file, from); doc == nil {
+		return nil, ""
 	}
 	if _, err := doc.At(pointer); err != nil {
 		rd.noSchema(v, ref, doc, err)
-		return nil, nil
+		return nil, ""
 	}
-	return rd.unit.module.documents.Bundle(doc, pointer, "/properties/payload", rd.list)
+	return doc, pointer
 }
 
 // document opens the document that from names, relative to the directory where that

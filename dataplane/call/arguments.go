@@ -43,24 +43,25 @@ func parse(args []byte) (arguments, error) {
 	return arguments{all: v, meta: v.Member("meta"), payload: v.Member("payload")}, nil
 }
 
-// prepare makes the request that args stand for, without the credential. The error
-// is a [*schema.Violation] of the payload, or an invalid.
-func prepare(t *table.Tool, args []byte) (*upstream.Request, error) {
+// prepare makes the request that args stand for, without the credential. A payload
+// that breaks its schema and is sent all the same is noted. The error is a
+// [*schema.Violation] of the payload, or an invalid.
+func prepare(t *table.Tool, args []byte) (r *upstream.Request, noted []Breach, err error) {
 	a, err := parse(args)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	header := t.Service.Header.Clone()
 	if err := setMeta(header, t, a.meta); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	to, err := target(t, a.all)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	body, err := payload(t, a.payload)
+	body, noted, err := payload(t, a.payload)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	setContentType(header, body)
 	return &upstream.Request{
@@ -70,7 +71,7 @@ func prepare(t *table.Tool, args []byte) (*upstream.Request, error) {
 		Body:    body,
 		Timeout: t.Timeout,
 		MaxBody: t.Service.MaxResponse,
-	}, nil
+	}, noted, nil
 }
 
 // setContentType describes body: as the binding's constant header has it, or as

@@ -44,6 +44,8 @@ const (
 	Timeout
 	// Unusable: a 2xx response that cannot be a result.
 	Unusable
+	// InvalidResult: a 2xx response whose body breaks its schema.
+	InvalidResult
 	// Canceled: the caller gave up.
 	Canceled
 	// Internal: the node could not make the call; its log says why.
@@ -52,7 +54,7 @@ const (
 
 // String returns the name of the class in metrics and logs.
 func (c Class) String() string {
-	names := [...]string{"", "ok", "invalid_params", "invalid_payload", "upstream_error", "unreachable", "timeout", "unusable", "canceled", "internal"}
+	names := [...]string{"", "ok", "invalid_params", "invalid_payload", "upstream_error", "unreachable", "timeout", "unusable", "invalid_result", "canceled", "internal"}
 	if c < OK || int(c) >= len(names) {
 		return "unknown"
 	}
@@ -61,7 +63,7 @@ func (c Class) String() string {
 
 // Classes returns every class, in a fixed order.
 func Classes() []Class {
-	return []Class{OK, InvalidParams, InvalidPayload, UpstreamError, Unreachable, Timeout, Unusable, Canceled, Internal}
+	return []Class{OK, InvalidParams, InvalidPayload, UpstreamError, Unreachable, Timeout, Unusable, InvalidResult, Canceled, Internal}
 }
 
 // A Request is a call as it came in.
@@ -87,6 +89,9 @@ type Outcome struct {
 	// Rule is the name of the error rule that Error was made by; "" when there was
 	// none.
 	Rule string
+	// Breaches are the bodies that broke their schemas, whether the call failed for it
+	// or not; at most one a direction.
+	Breaches []Breach
 	// Err says for a log why the call failed, nil when Error says it all. It holds
 	// neither secrets nor anything that the caller or the upstream sent.
 	Err error
@@ -109,10 +114,18 @@ func Do(ctx context.Context, t *table.Tool, r Request) (o Outcome) {
 			o = panicked(p)
 		}
 	}()
-	req, err := prepare(t, r.Arguments)
+	req, noted, err := prepare(t, r.Arguments)
 	if err != nil {
 		return refused(t, err)
 	}
+	o = exchange(ctx, t, req)
+	o.Breaches = append(noted, o.Breaches...)
+	return o
+}
+
+// exchange sends req, which does not have the credential yet, and returns what came
+// of it.
+func exchange(ctx context.Context, t *table.Tool, req *upstream.Request) Outcome {
 	if err := upstream.Authorize(req.Header, t.Service.Credential, t.Deps().Secrets); err != nil {
 		o := failed(t, irv1.Failure_FAILURE_UNREACHABLE, err)
 		o.Class = Internal
@@ -120,7 +133,7 @@ func Do(ctx context.Context, t *table.Tool, r Request) (o Outcome) {
 	}
 	resp, err := t.Service.Client.Do(ctx, req)
 	if err == nil {
-		return answered(t, resp)
+		return checked(t, answered(t, resp))
 	}
 	return broken(t, resp, err)
 }
@@ -150,7 +163,9 @@ func broken(t *table.Tool, resp *upstream.Response, err error) Outcome {
 func refused(t *table.Tool, err error) Outcome {
 	var v *schema.Violation
 	if errors.As(err, &v) {
-		return violated(&t.Errors.Payload, t.Errors.Style, v)
+		o := violated(&t.Errors.Payload, t.Errors.Style, v)
+		o.Breaches = []Breach{breach(Payload, v)}
+		return o
 	}
 	return Outcome{Class: InvalidParams, Error: &Error{Code: CodeInvalidParams, Message: err.Error(), Style: t.Errors.Style}}
 }

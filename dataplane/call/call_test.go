@@ -125,8 +125,8 @@ func libraryTools() []*irv1.Tool {
 	all := []string{"agent", "key", "lang", "since", "stamp", "trace", "version", "where"}
 	id := in("id", path, irv1.ArgumentType_ARGUMENT_TYPE_STRING, true)
 	return []*irv1.Tool{
-		tool("add_book", irv1.Method_METHOD_POST, all, &irv1.Payload{Required: true}, []*irv1.PathPart{literal("/books")}),
-		tool("close_book", irv1.Method_METHOD_POST, []string{"version"}, &irv1.Payload{}, []*irv1.PathPart{literal("/books/"), argument("id"), literal("/close")}, id),
+		tool("add_book", irv1.Method_METHOD_POST, all, &irv1.Payload{Required: true, Check: irv1.Check_CHECK_ENFORCE}, []*irv1.PathPart{literal("/books")}),
+		tool("close_book", irv1.Method_METHOD_POST, []string{"version"}, &irv1.Payload{Check: irv1.Check_CHECK_ENFORCE}, []*irv1.PathPart{literal("/books/"), argument("id"), literal("/close")}, id),
 		tool("find_books", irv1.Method_METHOD_GET, nil, nil, []*irv1.PathPart{literal("/books")},
 			in("limit", query, irv1.ArgumentType_ARGUMENT_TYPE_INTEGER, false),
 			in("price", query, irv1.ArgumentType_ARGUMENT_TYPE_NUMBER, false),
@@ -150,10 +150,15 @@ func tool(name string, method irv1.Method, meta []string, payload *irv1.Payload,
 	}
 }
 
-// build makes a table of b, with the secret "library-token".
-func build(t testing.TB, b *irv1.Binding, deps table.Deps) *table.Table {
+// build makes a table of b, with the secret "library-token"; schemas are those that b
+// has beside its usual ones.
+func build(t testing.TB, b *irv1.Binding, deps table.Deps, schemas ...string) *table.Table {
 	t.Helper()
-	sealed, err := irv1.Seal([]*irv1.Binding{b}, [][]byte{[]byte(bookSchema), []byte(openSchema)})
+	var documents [][]byte
+	for _, s := range append(schemas, bookSchema, openSchema) {
+		documents = append(documents, []byte(s))
+	}
+	sealed, err := irv1.Seal([]*irv1.Binding{b}, documents)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"path"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -20,7 +21,9 @@ import (
 //   - a request stays at the upstream's host, below its base path, with as many
 //     segments as the tool's path has;
 //   - a request has the headers of the binding and no other, each on one line;
-//   - the body of a request is the payload's bytes, and satisfies its schema;
+//   - the body of a request is the payload's bytes, and satisfies its schema where
+//     that is enforced;
+//   - where a body broke its schema is told in words of the schema;
 //   - a call ends with one JSON value on one line, or with an error.
 func FuzzCall(f *testing.F) {
 	args := []string{
@@ -38,7 +41,13 @@ func FuzzCall(f *testing.F) {
 		f.Add(byte(i+1), []byte(args[i]), uint16(403+i), []byte(bodies[i]))
 	}
 	up := &fake{}
-	endpoint := build(f, library("http://library.example/v1"), transport(up.roundTrip)).Endpoint("/mcp")
+	b := library("http://library.example/v1")
+	digest := irv1.DigestOf([]byte(bookSchema))
+	b.Tools[1].Payload.Check = warn
+	for _, tool := range b.Tools[2:] {
+		tool.Output = &irv1.Output{Schema: digest[:], Check: warn}
+	}
+	endpoint := build(f, b, transport(up.roundTrip)).Endpoint("/mcp")
 	f.Fuzz(func(t *testing.T, which byte, args []byte, status uint16, body []byte) {
 		tool := endpoint.Tools[int(which)%len(endpoint.Tools)]
 		*up = fake{status: 200 + int(status)%400, body: body}
@@ -77,6 +86,11 @@ func holdResult(t *testing.T, tool *table.Tool, o call.Outcome) {
 	if (o.Class == call.OK) != (o.Error == nil) {
 		t.Fatalf("outcome is %s with %s", o.Class, show(o.Error))
 	}
+	for _, b := range o.Breaches {
+		if !placeInBook.MatchString(b.Place) || tool.Payload.GetCheck() == enforce && (o.Class != call.InvalidPayload) {
+			t.Errorf("outcome is %s with the breach %q", o.Class, b)
+		}
+	}
 	result := o.Body
 	if o.Error != nil {
 		result = o.Error.Data
@@ -100,6 +114,9 @@ func holdResult(t *testing.T, tool *table.Tool, o call.Outcome) {
 		}
 	}
 }
+
+// placeInBook matches the places of bookSchema.
+var placeInBook = regexp.MustCompile(`^\$(\[\*\]|\.\*|\.(payload|title|copies|shelf|isbn|added|tags|name))*(\.\.\*)?$`)
 
 func holdTarget(t *testing.T, tool *table.Tool, r *http.Request) {
 	t.Helper()
@@ -142,7 +159,7 @@ func holdBody(t *testing.T, tool *table.Tool, args, body []byte) {
 	if !bytes.Equal(body, want) {
 		t.Errorf("body is %q, the payload %q", body, want)
 	}
-	if len(body) == 0 {
+	if len(body) == 0 || tool.Payload.GetCheck() != enforce {
 		return
 	}
 	book := struct {

@@ -13,22 +13,28 @@ import (
 
 // payload returns the body to send: the bytes of v; nil for none. Null stands for
 // no payload where that is optional. A tool without a payload refuses one rather
-// than drop it.
-func payload(t *table.Tool, v rawjson.Value) ([]byte, error) {
+// than drop it. A payload that breaks its schema is noted where it is sent all the
+// same.
+func payload(t *table.Tool, v rawjson.Value) (body []byte, noted []Breach, err error) {
 	optional := !t.Payload.GetRequired()
 	switch {
 	case optional && (v == nil || v.Kind() == rawjson.Null):
-		return nil, nil
+		return nil, nil, nil
 	case t.Payload == nil:
-		return nil, invalidf("argument %q is not one of this tool", "payload")
+		return nil, nil, invalidf("argument %q is not one of this tool", "payload")
 	case v == nil:
-		return nil, invalidf("argument %q is missing", "payload")
+		return nil, nil, invalidf("argument %q is missing", "payload")
 	case int64(len(v)) > t.Service.MaxRequest:
-		return nil, invalidf("argument %q is longer than %d bytes", "payload", t.Service.MaxRequest)
+		return nil, nil, invalidf("argument %q is longer than %d bytes", "payload", t.Service.MaxRequest)
 	case t.Schema == nil:
-		return v, nil
+		return v, nil, nil
+	case t.Payload.GetCheck() == irv1.Check_CHECK_ENFORCE:
+		return v, nil, checkPayload(t.Schema, v)
 	}
-	return v, checkPayload(t.Schema, v)
+	if err := t.Schema.Check(v); err != nil {
+		noted = []Breach{breach(Payload, err)}
+	}
+	return v, noted, nil
 }
 
 // checkPayload holds v to s. A payload that is of another type altogether is an

@@ -26,6 +26,7 @@ const maxDepth = 512
 // A Schema is a compiled JSON Schema. It is immutable and safe for concurrent use.
 type Schema struct {
 	compiled *jsonschema.Schema
+	stated   map[string]bool // names of members, see [Violation.Place]
 }
 
 // Compile returns the schema at fragment, such as "/properties/payload", of the
@@ -56,7 +57,35 @@ func Compile(doc []byte, fragment string) (s *Schema, err error) {
 	if err != nil {
 		return nil, tidy(err)
 	}
-	return &Schema{compiled: compiled}, nil
+	return &Schema{compiled: compiled, stated: stated(document, map[string]bool{})}, nil
+}
+
+// stated adds the names of members that a schema document states to names: those
+// of properties and those that are required.
+func stated(v rawjson.Value, names map[string]bool) map[string]bool {
+	for keyword, value := range v.Members() {
+		switch text, _ := keyword.Text(); text {
+		case "properties":
+			for name := range value.Members() {
+				state(name, names)
+			}
+		case "required":
+			for name := range value.Elements() {
+				state(name, names)
+			}
+		}
+		stated(value, names)
+	}
+	for e := range v.Elements() {
+		stated(e, names)
+	}
+	return names
+}
+
+func state(name rawjson.Value, names map[string]bool) {
+	if text, ok := name.Text(); ok && len(text) <= maxName {
+		names[text] = true
+	}
 }
 
 // noLoader refuses what is not in the document.
@@ -90,9 +119,9 @@ func (s *Schema) Check(v rawjson.Value) error {
 	}
 	var failure *jsonschema.ValidationError
 	if !errors.As(err, &failure) {
-		return &Violation{Path: "$", Message: "Value is not valid"}
+		return &Violation{Path: "$", Place: "$", Message: "Value is not valid"}
 	}
-	return explain(failure, value)
+	return subject{value, s.stated}.explain(failure)
 }
 
 // maxDigits bounds the length of a number and, by powers of ten, its size.

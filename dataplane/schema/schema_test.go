@@ -149,6 +149,34 @@ func TestPathsAreBounded(t *testing.T) {
 	}
 }
 
+// A place is told in words of the schema, whatever callers call their members.
+func TestPlaces(t *testing.T) {
+	const doc = `{"type":"object","required":["id"],"properties":{"id":{"type":"string"},"odd name":{"items":{"type":"string"}},
+		"tree":{"$ref":"#"},"map":{"additionalProperties":{"type":"integer"}},"grid":{"items":{"items":{"enum":[1]}}}},"maxProperties":3}`
+	deep := strings.Repeat(`{"id":"1","tree":`, 40) + `{}` + strings.Repeat(`}`, 40)
+	tests := []struct{ value, want string }{
+		{`{}`, "$.id"},
+		{`{"id":"1","odd name":["a",7]}`, "$['odd name'][*]"},
+		{`{"id":"1","map":{"4111111111111111":"x"}}`, "$.map.*"},
+		{`{"id":"1","map":{"tree":"x"}}`, "$.map.tree"},
+		{`{"id":"1","tree":{"id":"1","tree":{}}}`, "$.tree.tree.id"},
+		{`{"id":"1","grid":[[1],[1,2]]}`, "$.grid[*][*]"},
+		{`{"id":"1","x":1,"y":2,"z":3}`, "$"},
+		{deep, "$" + strings.Repeat(".tree", 16) + "..*"},
+	}
+	s := compile(t, doc)
+	for _, tt := range tests {
+		v, err := rawjson.Parse([]byte(tt.value), 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		violation, ok := s.Check(v).(*schema.Violation)
+		if !ok || violation.Place != tt.want {
+			t.Errorf("Check(%s) is %+v, want the place %s", tt.value, violation, tt.want)
+		}
+	}
+}
+
 // Exact arithmetic on 1e999999999 would take a gigabyte.
 func TestNumbersAreBounded(t *testing.T) {
 	s := compile(t, `{"items":{"minimum":0,"multipleOf":0.01},"uniqueItems":true}`)
@@ -214,7 +242,7 @@ func FuzzCheck(f *testing.F) {
 			return
 		}
 		var violation *schema.Violation
-		if err := s.Check(v); errors.As(err, &violation) && (!strings.HasPrefix(violation.Path, "$") || violation.Message == "") {
+		if err := s.Check(v); errors.As(err, &violation) && (!strings.HasPrefix(violation.Path, "$") || !strings.HasPrefix(violation.Place, "$") || violation.Message == "") {
 			t.Errorf("violation is %#v", violation)
 		}
 	})

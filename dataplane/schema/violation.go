@@ -17,6 +17,10 @@ type Violation struct {
 	// Path is where, as an RFC 9535 JSONPath from "$", such as "$.items[0].id". If a
 	// member is missing it is the place where it should be.
 	Path string
+	// Place is Path in words of the schema alone, such as "$.items[*].id": every index
+	// is "*", and so is a name that the schema does not state. Whatever callers send,
+	// a schema has a limited number of places.
+	Place string
 	// Keyword is the JSON Schema keyword that refused.
 	Keyword string
 	// Message is a sentence without a full stop, such as "Missing required field:
@@ -33,11 +37,17 @@ type Violation struct {
 // Error returns path and message.
 func (v *Violation) Error() string { return v.Path + ": " + v.Message }
 
+// A subject is a value that broke a schema.
+type subject struct {
+	value  any
+	stated map[string]bool // names that the schema states
+}
+
 // explain chooses one violation among the failures of root, always the same one for
 // the same value: the shallowest; of those at one depth a missing member first,
 // then by path and keyword.
-func explain(root *jsonschema.ValidationError, value any) *Violation {
-	all := collect(root, value)
+func (s subject) explain(root *jsonschema.ValidationError) *Violation {
+	all := s.collect(root)
 	slices.SortStableFunc(all, compare)
 	return all[0]
 }
@@ -67,7 +77,7 @@ func rank(keyword string) int {
 
 // collect returns the violations under e, at least one: all of those that must all
 // be fixed, and one alternative of those of which one must be.
-func collect(e *jsonschema.ValidationError, value any) []*Violation {
+func (s subject) collect(e *jsonschema.ValidationError) []*Violation {
 	switch k := e.ErrorKind.(type) {
 	case *kind.Schema, *kind.Reference, *kind.Group, *kind.AllOf:
 		if len(e.Causes) == 0 {
@@ -75,36 +85,36 @@ func collect(e *jsonschema.ValidationError, value any) []*Violation {
 		}
 		var all []*Violation
 		for _, cause := range e.Causes {
-			all = append(all, collect(cause, value)...)
+			all = append(all, s.collect(cause)...)
 		}
 		return all
 	case *kind.AnyOf:
-		return alternative(e, "anyOf", value)
+		return s.alternative(e, "anyOf")
 	case *kind.OneOf:
 		if len(k.Subschemas) == 0 {
-			return alternative(e, "oneOf", value)
+			return s.alternative(e, "oneOf")
 		}
 	case *kind.Required:
-		return []*Violation{missing(e, "required", k.Missing, value)}
+		return []*Violation{s.missing(e, "required", k.Missing)}
 	case *kind.DependentRequired:
-		return []*Violation{missing(e, "dependentRequired", k.Missing, value)}
+		return []*Violation{s.missing(e, "dependentRequired", k.Missing)}
 	case *kind.Dependency:
-		return []*Violation{missing(e, "dependencies", k.Missing, value)}
+		return []*Violation{s.missing(e, "dependencies", k.Missing)}
 	}
-	return []*Violation{leaf(e, value)}
+	return []*Violation{s.leaf(e)}
 }
 
 // alternative returns the failures of the alternative that the value seems to be
 // meant as: neither of another type nor with another constant than the value has,
 // and with fewer failures than the others. If none stands out, the failure is that
 // no alternative matches.
-func alternative(e *jsonschema.ValidationError, keyword string, value any) []*Violation {
-	here := at(e.InstanceLocation, value)
+func (s subject) alternative(e *jsonschema.ValidationError, keyword string) []*Violation {
+	here := s.at(e.InstanceLocation)
 	here.Keyword, here.Message, here.vague = keyword, "Value matches none of the allowed forms", 1
 	var best []*Violation
 	tie := false
 	for _, cause := range e.Causes {
-		failures := collect(cause, value)
+		failures := s.collect(cause)
 		switch {
 		case slices.ContainsFunc(failures, here.excludes):
 		case best == nil || len(failures) < len(best):
@@ -128,14 +138,14 @@ func (v *Violation) excludes(f *Violation) bool {
 	return f.Keyword == "type" && f.Path == v.Path || f.tag && f.depth <= v.depth+1
 }
 
-func missing(e *jsonschema.ValidationError, keyword string, names []string, value any) *Violation {
-	v := at(append(slices.Clone(e.InstanceLocation), names[0]), value)
+func (s subject) missing(e *jsonschema.ValidationError, keyword string, names []string) *Violation {
+	v := s.at(append(slices.Clone(e.InstanceLocation), names[0]))
 	v.Keyword, v.Message = keyword, "Missing required field: "+names[0]
 	v.depth = len(e.InstanceLocation)
 	return v
 }
 
-func leaf(e *jsonschema.ValidationError, value any) *Violation {
+func (s subject) leaf(e *jsonschema.ValidationError) *Violation {
 	location := e.InstanceLocation
 	switch k := e.ErrorKind.(type) {
 	case *kind.AdditionalProperties:
@@ -144,7 +154,7 @@ func leaf(e *jsonschema.ValidationError, value any) *Violation {
 		// The library (6.0.3) goes on writing to the location of this one error.
 		location = nil
 	}
-	v := at(location, value)
+	v := s.at(location)
 	v.Keyword, v.Message = keyword(e.ErrorKind), message(e.ErrorKind)
 	v.Root = len(location) == 0 && v.Keyword == "type"
 	v.tag = isTag(e.ErrorKind)
@@ -162,10 +172,10 @@ func isTag(k jsonschema.ErrorKind) bool {
 	return false
 }
 
-// at returns a violation at the place in value that tokens lead to. Where a name is
-// too long to be repeated, the path ends before it.
-func at(tokens []string, value any) *Violation {
-	path := []byte("$")
+// at returns a violation at the place in the value that tokens lead to. Where a name
+// is too long to be repeated, the path ends before it.
+func (s subject) at(tokens []string) *Violation {
+	path, value := []byte("$"), s.value
 	for i, token := range tokens {
 		if array, ok := value.([]any); ok {
 			index, err := strconv.Atoi(token)
@@ -176,13 +186,47 @@ func at(tokens []string, value any) *Violation {
 			continue
 		}
 		if len(token) > maxName || len(path) > maxPath {
-			return &Violation{Path: string(path), depth: i}
+			return &Violation{Path: string(path), Place: s.place(tokens), depth: i}
 		}
 		object, _ := value.(map[string]any)
 		path, value = appendName(path, token), object[token]
 	}
-	return &Violation{Path: string(path), depth: len(tokens)}
+	return &Violation{Path: string(path), Place: s.place(tokens), depth: len(tokens)}
 }
+
+// place returns the path of tokens in words of the schema. Below maxSteps it says no
+// more.
+func (s subject) place(tokens []string) string {
+	path, value := []byte("$"), s.value
+	for i, token := range tokens {
+		if i == maxSteps {
+			return string(append(path, "..*"...))
+		}
+		if array, ok := value.([]any); ok {
+			path, value = append(path, "[*]"...), element(array, token)
+			continue
+		}
+		object, _ := value.(map[string]any)
+		value = object[token]
+		if s.stated[token] {
+			path = appendName(path, token)
+		} else {
+			path = append(path, ".*"...)
+		}
+	}
+	return string(path)
+}
+
+func element(array []any, token string) any {
+	index, err := strconv.Atoi(token)
+	if err != nil || index < 0 || index >= len(array) {
+		return nil
+	}
+	return array[index]
+}
+
+// maxSteps is how deep a place says where a violation is.
+const maxSteps = 16
 
 // maxName and maxPath bound, in bytes, what of a caller's own names an error
 // repeats.

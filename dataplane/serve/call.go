@@ -81,6 +81,10 @@ func (w watch) begin(ctx context.Context, endpoint string, t *table.Table) (done
 			slog.Duration("took", took),
 			slog.Uint64("revision", t.Generation().GetNumber()),
 		}
+		for _, b := range o.Breaches {
+			w.breaches.count(endpoint, name, b)
+			attrs = append(attrs, slog.String(string(b.Direction)+"_breach", b.Place+" "+b.Keyword))
+		}
 		if o.Err != nil {
 			attrs = append(attrs, slog.Any("err", o.Err))
 		}

@@ -13,6 +13,7 @@ import (
 type metrics struct {
 	calls    *prometheus.CounterVec
 	duration *prometheus.HistogramVec
+	breaches *breaches
 	inFlight prometheus.Gauge
 	streams  prometheus.Gauge
 }
@@ -29,6 +30,7 @@ func newMetrics(r prometheus.Registerer) *metrics {
 			Help:    "Time from the arguments of a call to its outcome, by endpoint and tool.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
 		}, []string{"endpoint", "tool"}),
+		breaches: newBreaches(),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "bindery_node_calls_in_flight",
 			Help: "Calls that have begun and are not answered yet.",
@@ -39,7 +41,7 @@ func newMetrics(r prometheus.Registerer) *metrics {
 		}),
 	}
 	if r != nil {
-		r.MustRegister(m.calls, m.duration, m.inFlight, m.streams)
+		r.MustRegister(m.calls, m.duration, m.breaches.total, m.inFlight, m.streams)
 	}
 	return m
 }
@@ -61,6 +63,7 @@ func (m *metrics) forget(prev, next *table.Table) {
 			gone := prometheus.Labels{"endpoint": path, "tool": tool.Name}
 			m.calls.DeletePartialMatch(gone)
 			m.duration.Delete(gone)
+			m.breaches.forget(path, tool.Name)
 		}
 	}
 }

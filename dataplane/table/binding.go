@@ -4,32 +4,19 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 
-	"github.com/bindery-dev/bindery/dataplane/rawjson"
-	"github.com/bindery-dev/bindery/dataplane/schema"
 	"github.com/bindery-dev/bindery/dataplane/upstream"
 	discoveryv1 "github.com/bindery-dev/bindery/proto/bindery/discovery/v1"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
-
-// maxSchemaDepth is how deep a schema document can be.
-const maxSchemaDepth = 512
 
 // binding is one of the bindings of a table.
 type binding struct {
 	endpoint  string
 	tools     []*Tool
 	documents []*Document
-}
-
-// input is an input schema made ready.
-type input struct {
-	document rawjson.Value  // without newlines
-	payload  *schema.Schema // nil when the document says nothing about a payload
 }
 
 // builder makes the parts of next, from those of prev where they are equal.
@@ -63,8 +50,10 @@ func (b *builder) keep(source *irv1.Binding) {
 	origin := upstream.OriginOf(source.GetUpstream())
 	b.next.clients[origin] = b.prev.clients[origin]
 	for _, t := range source.GetTools() {
-		digest := irv1.Digest(t.GetInputSchema())
-		b.next.schemas[digest] = b.prev.schemas[digest]
+		b.next.shapes[inputPart(t)] = b.prev.shapes[inputPart(t)]
+		if o := t.GetOutput(); o != nil {
+			b.next.shapes[outputPart(o)] = b.prev.shapes[outputPart(o)]
+		}
 	}
 }
 
@@ -83,12 +72,17 @@ func (b *builder) binding(source *irv1.Binding) *binding {
 		rules[r.GetField()] = r
 	}
 	for _, t := range source.GetTools() {
-		in, err := b.input(irv1.Digest(t.GetInputSchema()))
+		in, err := b.input(t)
 		if err != nil {
 			b.reason("bad-schema", source, t.GetName(), "payload", err)
 			continue
 		}
-		tool := newTool(source.GetName(), t, in)
+		out, err := b.output(t)
+		if err != nil {
+			b.reason("bad-schema", source, t.GetName(), "output", err)
+			continue
+		}
+		tool := newTool(source.GetName(), t, in, out)
 		tool.Service, tool.Errors, tool.deps = service, failures, b.deps
 		for _, field := range t.GetMeta() {
 			tool.Meta = append(tool.Meta, rules[field])
@@ -125,64 +119,41 @@ func (b *builder) service(u *irv1.Upstream) *Service {
 	}
 }
 
-// input returns the schema document of digest, compiled at most once.
-func (b *builder) input(digest irv1.Digest) (*input, error) {
-	if in := cmp.Or(b.next.schemas[digest], b.prev.schemas[digest]); in != nil {
-		b.next.schemas[digest] = in
-		return in, nil
-	}
-	in, err := newInput(b.content.Schemas[digest])
-	if err != nil {
-		return nil, err
-	}
-	b.next.schemas[digest] = in
-	return in, nil
-}
-
-func newInput(document []byte) (*input, error) {
-	v, err := rawjson.Parse(document, maxSchemaDepth)
-	if err != nil {
-		return nil, fmt.Errorf("the input schema is not JSON: %w", err)
-	}
-	if kind, _ := v.Member("type").Text(); kind != "object" {
-		return nil, errors.New("the input schema is not that of an object")
-	}
-	in := &input{document: v.OneLine()}
-	if v.Lookup([]string{"properties", "payload"}) == nil {
-		return in, nil
-	}
-	in.payload, err = schema.Compile(document, "/properties/payload")
-	if err != nil {
-		return nil, fmt.Errorf("the payload's schema does not compile: %w", err)
-	}
-	return in, nil
-}
-
-func newTool(binding string, t *irv1.Tool, in *input) *Tool {
-	return &Tool{
+func newTool(binding string, t *irv1.Tool, in, out *shape) *Tool {
+	tool := &Tool{
 		Binding:  binding,
 		Name:     t.GetName(),
-		JSON:     listed(t, in),
+		JSON:     listed(t, in, out),
 		Result:   t.GetResult(),
 		Method:   strings.TrimPrefix(t.GetMethod().String(), "METHOD_"),
 		Template: t.Template(),
 		Path:     t.GetPath(),
 		Args:     t.GetArguments(),
 		Payload:  t.GetPayload(),
-		Schema:   in.payload,
 		Timeout:  t.GetTimeout().AsDuration(),
 	}
+	if t.GetPayload().GetCheck() != irv1.Check_CHECK_OFF {
+		tool.Schema = in.body
+	}
+	if out != nil && t.GetOutput().GetCheck() != irv1.Check_CHECK_OFF {
+		tool.Output = &Output{Schema: out.body, Check: t.GetOutput().GetCheck()}
+	}
+	return tool
 }
 
 // listed returns the entry of t in the answer to tools/list.
-func listed(t *irv1.Tool, in *input) []byte {
+func listed(t *irv1.Tool, in, out *shape) []byte {
 	entry := struct {
-		Name        string          `json:"name"`
-		Title       string          `json:"title,omitempty"`
-		Description string          `json:"description"`
-		InputSchema json.RawMessage `json:"inputSchema"`
-		Annotations *annotations    `json:"annotations,omitempty"`
-	}{t.GetName(), t.GetTitle(), t.GetDescription(), json.RawMessage(in.document), hints(t.GetAnnotations())}
+		Name         string          `json:"name"`
+		Title        string          `json:"title,omitempty"`
+		Description  string          `json:"description"`
+		InputSchema  json.RawMessage `json:"inputSchema"`
+		OutputSchema json.RawMessage `json:"outputSchema,omitempty"`
+		Annotations  *annotations    `json:"annotations,omitempty"`
+	}{t.GetName(), t.GetTitle(), t.GetDescription(), json.RawMessage(in.document), nil, hints(t.GetAnnotations())}
+	if t.GetOutput().GetShown() {
+		entry.OutputSchema = json.RawMessage(out.document)
+	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false) // models read this

@@ -38,7 +38,7 @@ func Build(c *irv1.Content, gen *discoveryv1.Generation, prev *Table, deps Deps)
 		generation: gen,
 		digest:     c.Digest,
 		bindings:   map[irv1.Digest]*binding{},
-		schemas:    map[irv1.Digest]*input{},
+		shapes:     map[part]*shape{},
 		clients:    map[upstream.Origin]*upstream.Client{},
 	}}
 	bindings := b.bindings()

@@ -47,7 +47,7 @@ type Table struct {
 
 	// What the next table can share.
 	bindings map[irv1.Digest]*binding // by the digest of their blob
-	schemas  map[irv1.Digest]*input
+	shapes   map[part]*shape
 	clients  map[upstream.Origin]*upstream.Client
 }
 
@@ -105,11 +105,18 @@ type Tool struct {
 	Args     []*irv1.Argument // of path and query
 	Meta     []*irv1.MetaRule // those that the tool takes, sorted by field
 	Payload  *irv1.Payload    // nil when the tool takes none
-	Schema   *schema.Schema   // what the payload is held to; nil: anything
+	Schema   *schema.Schema   // what the payload is held to, see Payload.check; nil: anything
+	Output   *Output          // what a 2xx body is held to; nil: anything
 	Timeout  time.Duration    // of the exchange with the upstream
 	Service  *Service         // shared by the tools of a binding
 	Errors   *Errors          // shared by the tools of a binding
 	deps     *Deps
+}
+
+// An Output is what the body of a 2xx response is held to.
+type Output struct {
+	Schema *schema.Schema // nil: anything
+	Check  irv1.Check     // what becomes of a body that breaks it: enforce or warn
 }
 
 // Deps returns what the table was built with, every function set.

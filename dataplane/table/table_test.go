@@ -46,7 +46,7 @@ func (b *bundle) tool(binding *irv1.Binding, name, payload string) *irv1.Tool {
 	tool := &irv1.Tool{
 		Name: name, Description: "It is " + name + ".", Method: irv1.Method_METHOD_POST,
 		Path:        []*irv1.PathPart{{Kind: &irv1.PathPart_Literal{Literal: "/" + name}}},
-		Payload:     &irv1.Payload{},
+		Payload:     &irv1.Payload{Check: irv1.Check_CHECK_ENFORCE},
 		InputSchema: digest[:], Timeout: durationpb.New(time.Second), Result: irv1.ResultMode_RESULT_MODE_MCP,
 	}
 	binding.Tools = append(binding.Tools, tool)
@@ -154,6 +154,58 @@ func TestToolJSON(t *testing.T) {
 	}
 	if _, ok := entry["title"]; ok || entry["annotations"] != nil {
 		t.Errorf("entry has what the tool has not: %v", entry)
+	}
+}
+
+// What is shown of results is the document that they are held to, and changes what
+// clients see; what is only checked does not.
+func TestOutput(t *testing.T) {
+	make := func(output *irv1.Output, schema string) *bundle {
+		b := shop()
+		b.schemas = append(b.schemas, []byte(schema))
+		digest := irv1.DigestOf([]byte(schema))
+		output.Schema = digest[:]
+		b.bindings[0].Tools[0].Output = output
+		return b
+	}
+	const list = "{\n\"type\":\"object\",\"properties\":{\"value\":{\"type\":\"array\"}}}"
+	plain := shop().build(t, nil, table.Deps{})
+	checked := make(&irv1.Output{Wrapped: true, Check: irv1.Check_CHECK_WARN}, list).build(t, plain, table.Deps{})
+	shown := make(&irv1.Output{Wrapped: true, Shown: true, Check: irv1.Check_CHECK_OFF}, list).build(t, checked, table.Deps{})
+	tool := func(tab *table.Table) *table.Tool { return tab.Endpoint("/mcp").Tool("add_pet") }
+	if out := tool(checked).Output; out == nil || out.Schema == nil || out.Check != irv1.Check_CHECK_WARN || string(tool(checked).JSON) != string(tool(plain).JSON) {
+		t.Errorf("an output that is checked is %+v, shown as %s", out, tool(checked).JSON)
+	}
+	if tool(shown).Output != nil || !strings.Contains(string(tool(shown).JSON), `,"outputSchema":{"type":"object","properties":{"value":{"type":"array"}}}`) {
+		t.Errorf("an output that is shown is %+v, shown as %s", tool(shown).Output, tool(shown).JSON)
+	}
+	same := make(&irv1.Output{Wrapped: true, Check: irv1.Check_CHECK_WARN}, list)
+	same.bindings[0].Title = "changed"
+	if again := same.build(t, checked, table.Deps{}); tool(again).Output.Schema != tool(checked).Output.Schema {
+		t.Error("an equal output schema is compiled again")
+	}
+	kept := make(&irv1.Output{Wrapped: true, Check: irv1.Check_CHECK_WARN}, list)
+	kept.bindings[1].Title = "changed"
+	after := kept.build(t, checked, table.Deps{})
+	if again := same.build(t, after, table.Deps{}); tool(again).Output.Schema != tool(checked).Output.Schema {
+		t.Error("a table that keeps a binding forgets its output schema")
+	}
+	for _, bad := range []*bundle{
+		make(&irv1.Output{Shown: true, Check: irv1.Check_CHECK_OFF}, `{"type":"array"}`),
+		make(&irv1.Output{Check: irv1.Check_CHECK_WARN}, `{"pattern":"("}`),
+	} {
+		if r := refused(t, bad, plain, secret.New("", nil)); r.Retryable || r.Reasons[0].GetField() != "output" || r.Reasons[0].GetTool() != "add_pet" {
+			t.Errorf("refusal is %v", r)
+		}
+	}
+}
+
+// What nobody is to check is not checked.
+func TestUncheckedPayload(t *testing.T) {
+	b := shop()
+	b.bindings[0].Tools[0].Payload.Check = irv1.Check_CHECK_OFF
+	if tab := b.build(t, nil, table.Deps{}); tab.Endpoint("/mcp").Tool("add_pet").Schema != nil {
+		t.Error("there is a schema to check")
 	}
 }
 
@@ -338,8 +390,8 @@ func TestBadBundle(t *testing.T) {
 		want  string // in one of the reasons
 	}{
 		{"invalid", func(b *bundle) { b.bindings[0].Upstream.Authority = "a/b" }, `invalid-bundle: binding "pets": upstream.url: "a/b" is not a host`},
-		{"schema that does not compile", func(b *bundle) { b.tool(b.bindings[0], "x", `{"pattern":"("}`) }, `bad-schema: binding "pets": tool "x": payload: the payload's schema does not compile`},
-		{"schema that refers outside", func(b *bundle) { b.tool(b.bindings[0], "x", `{"$ref":"file:///etc/passwd"}`) }, `bad-schema: binding "pets": tool "x": payload: the payload's schema does not compile`},
+		{"schema that does not compile", func(b *bundle) { b.tool(b.bindings[0], "x", `{"pattern":"("}`) }, `bad-schema: binding "pets": tool "x": payload: the input schema does not compile`},
+		{"schema that refers outside", func(b *bundle) { b.tool(b.bindings[0], "x", `{"$ref":"file:///etc/passwd"}`) }, `bad-schema: binding "pets": tool "x": payload: the input schema does not compile`},
 		{"schema that is no JSON", func(b *bundle) { b.tool(b.bindings[0], "x", `{"a":1,"a":2}`) }, `bad-schema: binding "pets": tool "x": payload: the input schema is not JSON: duplicate member name`},
 		{"schema of no object", func(b *bundle) {
 			tool := b.tool(b.bindings[0], "x", `{}`)
@@ -387,6 +439,11 @@ func FuzzBuild(f *testing.F) {
 			f.Fatal(err)
 		}
 		f.Add(data, shop().schemas[0])
+		b.Tools[0].Output = &irv1.Output{Wrapped: len(b.Tools) > 1, Shown: true, Check: irv1.Check_CHECK_WARN}
+		if data, err = irv1.Marshal(b); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data, []byte(`{"type":"object","properties":{"value":{"type":"array"}}}`))
 	}
 	f.Fuzz(func(t *testing.T, data, schema []byte) {
 		b := &irv1.Binding{}
@@ -396,6 +453,9 @@ func FuzzBuild(f *testing.F) {
 		digest := irv1.DigestOf(schema)
 		for _, tool := range b.GetTools() {
 			tool.InputSchema = digest[:]
+			if tool.Output != nil {
+				tool.Output.Schema = digest[:]
+			}
 		}
 		sealed, err := irv1.Seal([]*irv1.Binding{b}, [][]byte{schema})
 		if err != nil {

@@ -63,7 +63,7 @@ func Binding(authority string) *irv1.Binding {
 			{
 				Name: "add_book", Title: "Add a book", Description: "Adds a book.",
 				Method: irv1.Method_METHOD_POST, Path: []*irv1.PathPart{literal("/books")},
-				Meta: []string{"request_id"}, Payload: &irv1.Payload{Required: true},
+				Meta: []string{"request_id"}, Payload: &irv1.Payload{Required: true, Check: irv1.Check_CHECK_ENFORCE},
 				InputSchema: add[:], Timeout: durationpb.New(10 * time.Second),
 				Annotations: &irv1.Annotations{OpenWorld: true}, Result: irv1.ResultMode_RESULT_MODE_DUAL,
 			},

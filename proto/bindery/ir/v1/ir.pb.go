@@ -509,6 +509,62 @@ func (ArgumentType) EnumDescriptor() ([]byte, []int) {
 	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{8}
 }
 
+// Check is what becomes of a body that breaks its schema.
+type Check int32
+
+const (
+	Check_CHECK_UNSPECIFIED Check = 0
+	// It goes no further: the call fails.
+	Check_CHECK_ENFORCE Check = 1
+	// It goes on as it is, and its place is counted and logged.
+	Check_CHECK_WARN Check = 2
+	// Nobody looks.
+	Check_CHECK_OFF Check = 3
+)
+
+// Enum value maps for Check.
+var (
+	Check_name = map[int32]string{
+		0: "CHECK_UNSPECIFIED",
+		1: "CHECK_ENFORCE",
+		2: "CHECK_WARN",
+		3: "CHECK_OFF",
+	}
+	Check_value = map[string]int32{
+		"CHECK_UNSPECIFIED": 0,
+		"CHECK_ENFORCE":     1,
+		"CHECK_WARN":        2,
+		"CHECK_OFF":         3,
+	}
+)
+
+func (x Check) Enum() *Check {
+	p := new(Check)
+	*p = x
+	return p
+}
+
+func (x Check) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Check) Descriptor() protoreflect.EnumDescriptor {
+	return file_bindery_ir_v1_ir_proto_enumTypes[9].Descriptor()
+}
+
+func (Check) Type() protoreflect.EnumType {
+	return &file_bindery_ir_v1_ir_proto_enumTypes[9]
+}
+
+func (x Check) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Check.Descriptor instead.
+func (Check) EnumDescriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{9}
+}
+
 // Manifest names every blob of a bundle by its SHA-256. The SHA-256 of the
 // manifest's bytes is the bundle's digest and so stands for every byte of it.
 type Manifest struct {
@@ -1953,9 +2009,11 @@ type Tool struct {
 	InputSchema []byte `protobuf:"bytes,9,opt,name=input_schema,json=inputSchema,proto3" json:"input_schema,omitempty"`
 	// timeout bounds the exchange with the upstream, from dialing to the last byte
 	// of the body.
-	Timeout       *durationpb.Duration `protobuf:"bytes,10,opt,name=timeout,proto3" json:"timeout,omitempty"`
-	Annotations   *Annotations         `protobuf:"bytes,11,opt,name=annotations,proto3" json:"annotations,omitempty"`
-	Result        ResultMode           `protobuf:"varint,12,opt,name=result,proto3,enum=bindery.ir.v1.ResultMode" json:"result,omitempty"`
+	Timeout     *durationpb.Duration `protobuf:"bytes,10,opt,name=timeout,proto3" json:"timeout,omitempty"`
+	Annotations *Annotations         `protobuf:"bytes,11,opt,name=annotations,proto3" json:"annotations,omitempty"`
+	Result      ResultMode           `protobuf:"varint,12,opt,name=result,proto3,enum=bindery.ir.v1.ResultMode" json:"result,omitempty"`
+	// output is absent when nothing is known of results.
+	Output        *Output `protobuf:"bytes,13,opt,name=output,proto3" json:"output,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2072,6 +2130,13 @@ func (x *Tool) GetResult() ResultMode {
 		return x.Result
 	}
 	return ResultMode_RESULT_MODE_UNSPECIFIED
+}
+
+func (x *Tool) GetOutput() *Output {
+	if x != nil {
+		return x.Output
+	}
+	return nil
 }
 
 type PathPart struct {
@@ -2235,8 +2300,10 @@ func (x *Argument) GetDescription() string {
 }
 
 type Payload struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Required      bool                   `protobuf:"varint,1,opt,name=required,proto3" json:"required,omitempty"`
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Required bool                   `protobuf:"varint,1,opt,name=required,proto3" json:"required,omitempty"`
+	// check is what becomes of one that breaks its schema.
+	Check         Check `protobuf:"varint,2,opt,name=check,proto3,enum=bindery.ir.v1.Check" json:"check,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2278,6 +2345,88 @@ func (x *Payload) GetRequired() bool {
 	return false
 }
 
+func (x *Payload) GetCheck() Check {
+	if x != nil {
+		return x.Check
+	}
+	return Check_CHECK_UNSPECIFIED
+}
+
+// Output is what is known of the body of a 2xx response.
+type Output struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// schema is the SHA-256 of one self-contained schema document: that of
+	// structuredContent.
+	Schema []byte `protobuf:"bytes,1,opt,name=schema,proto3" json:"schema,omitempty"`
+	// wrapped says that the body is an array or a scalar: its schema is at
+	// /properties/value of the document. Otherwise the document is the body's schema.
+	Wrapped bool `protobuf:"varint,2,opt,name=wrapped,proto3" json:"wrapped,omitempty"`
+	// shown says that tools/list shows the document.
+	Shown bool `protobuf:"varint,3,opt,name=shown,proto3" json:"shown,omitempty"`
+	// check is what becomes of a body that breaks its schema.
+	Check         Check `protobuf:"varint,4,opt,name=check,proto3,enum=bindery.ir.v1.Check" json:"check,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Output) Reset() {
+	*x = Output{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Output) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Output) ProtoMessage() {}
+
+func (x *Output) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Output.ProtoReflect.Descriptor instead.
+func (*Output) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *Output) GetSchema() []byte {
+	if x != nil {
+		return x.Schema
+	}
+	return nil
+}
+
+func (x *Output) GetWrapped() bool {
+	if x != nil {
+		return x.Wrapped
+	}
+	return false
+}
+
+func (x *Output) GetShown() bool {
+	if x != nil {
+		return x.Shown
+	}
+	return false
+}
+
+func (x *Output) GetCheck() Check {
+	if x != nil {
+		return x.Check
+	}
+	return Check_CHECK_UNSPECIFIED
+}
+
 // Annotations are the tool hints of MCP.
 type Annotations struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -2291,7 +2440,7 @@ type Annotations struct {
 
 func (x *Annotations) Reset() {
 	*x = Annotations{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[23]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2303,7 +2452,7 @@ func (x *Annotations) String() string {
 func (*Annotations) ProtoMessage() {}
 
 func (x *Annotations) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[23]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2316,7 +2465,7 @@ func (x *Annotations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Annotations.ProtoReflect.Descriptor instead.
 func (*Annotations) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{23}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Annotations) GetReadOnly() bool {
@@ -2456,7 +2605,7 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\bkeywords\x18\x06 \x03(\v2\x1a.bindery.ir.v1.KeywordWordR\bkeywords\";\n" +
 	"\vKeywordWord\x12\x18\n" +
 	"\akeyword\x18\x01 \x01(\tR\akeyword\x12\x12\n" +
-	"\x04word\x18\x02 \x01(\tR\x04word\"\xf4\x03\n" +
+	"\x04word\x18\x02 \x01(\tR\x04word\"\xa3\x04\n" +
 	"\x04Tool\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12 \n" +
@@ -2470,7 +2619,8 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\atimeout\x18\n" +
 	" \x01(\v2\x19.google.protobuf.DurationR\atimeout\x12<\n" +
 	"\vannotations\x18\v \x01(\v2\x1a.bindery.ir.v1.AnnotationsR\vannotations\x121\n" +
-	"\x06result\x18\f \x01(\x0e2\x19.bindery.ir.v1.ResultModeR\x06result\"L\n" +
+	"\x06result\x18\f \x01(\x0e2\x19.bindery.ir.v1.ResultModeR\x06result\x12-\n" +
+	"\x06output\x18\r \x01(\v2\x15.bindery.ir.v1.OutputR\x06output\"L\n" +
 	"\bPathPart\x12\x1a\n" +
 	"\aliteral\x18\x01 \x01(\tH\x00R\aliteral\x12\x1c\n" +
 	"\bargument\x18\x02 \x01(\tH\x00R\bargumentB\x06\n" +
@@ -2480,9 +2630,15 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\x02in\x18\x02 \x01(\x0e2\x19.bindery.ir.v1.ArgumentInR\x02in\x12/\n" +
 	"\x04type\x18\x03 \x01(\x0e2\x1b.bindery.ir.v1.ArgumentTypeR\x04type\x12\x1a\n" +
 	"\brequired\x18\x04 \x01(\bR\brequired\x12 \n" +
-	"\vdescription\x18\x05 \x01(\tR\vdescription\"%\n" +
+	"\vdescription\x18\x05 \x01(\tR\vdescription\"Q\n" +
 	"\aPayload\x12\x1a\n" +
-	"\brequired\x18\x01 \x01(\bR\brequired\"\x8b\x01\n" +
+	"\brequired\x18\x01 \x01(\bR\brequired\x12*\n" +
+	"\x05check\x18\x02 \x01(\x0e2\x14.bindery.ir.v1.CheckR\x05check\"|\n" +
+	"\x06Output\x12\x16\n" +
+	"\x06schema\x18\x01 \x01(\fR\x06schema\x12\x18\n" +
+	"\awrapped\x18\x02 \x01(\bR\awrapped\x12\x14\n" +
+	"\x05shown\x18\x03 \x01(\bR\x05shown\x12*\n" +
+	"\x05check\x18\x04 \x01(\x0e2\x14.bindery.ir.v1.CheckR\x05check\"\x8b\x01\n" +
 	"\vAnnotations\x12\x1b\n" +
 	"\tread_only\x18\x01 \x01(\bR\breadOnly\x12 \n" +
 	"\vdestructive\x18\x02 \x01(\bR\vdestructive\x12\x1e\n" +
@@ -2542,7 +2698,13 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\x14ARGUMENT_TYPE_STRING\x10\x01\x12\x19\n" +
 	"\x15ARGUMENT_TYPE_INTEGER\x10\x02\x12\x18\n" +
 	"\x14ARGUMENT_TYPE_NUMBER\x10\x03\x12\x19\n" +
-	"\x15ARGUMENT_TYPE_BOOLEAN\x10\x04B9Z7github.com/bindery-dev/bindery/proto/bindery/ir/v1;irv1b\x06proto3"
+	"\x15ARGUMENT_TYPE_BOOLEAN\x10\x04*P\n" +
+	"\x05Check\x12\x15\n" +
+	"\x11CHECK_UNSPECIFIED\x10\x00\x12\x11\n" +
+	"\rCHECK_ENFORCE\x10\x01\x12\x0e\n" +
+	"\n" +
+	"CHECK_WARN\x10\x02\x12\r\n" +
+	"\tCHECK_OFF\x10\x03B9Z7github.com/bindery-dev/bindery/proto/bindery/ir/v1;irv1b\x06proto3"
 
 var (
 	file_bindery_ir_v1_ir_proto_rawDescOnce sync.Once
@@ -2556,8 +2718,8 @@ func file_bindery_ir_v1_ir_proto_rawDescGZIP() []byte {
 	return file_bindery_ir_v1_ir_proto_rawDescData
 }
 
-var file_bindery_ir_v1_ir_proto_enumTypes = make([]protoimpl.EnumInfo, 9)
-var file_bindery_ir_v1_ir_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
+var file_bindery_ir_v1_ir_proto_enumTypes = make([]protoimpl.EnumInfo, 10)
+var file_bindery_ir_v1_ir_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
 var file_bindery_ir_v1_ir_proto_goTypes = []any{
 	(Scheme)(0),                 // 0: bindery.ir.v1.Scheme
 	(Format)(0),                 // 1: bindery.ir.v1.Format
@@ -2568,74 +2730,79 @@ var file_bindery_ir_v1_ir_proto_goTypes = []any{
 	(ResultMode)(0),             // 6: bindery.ir.v1.ResultMode
 	(ArgumentIn)(0),             // 7: bindery.ir.v1.ArgumentIn
 	(ArgumentType)(0),           // 8: bindery.ir.v1.ArgumentType
-	(*Manifest)(nil),            // 9: bindery.ir.v1.Manifest
-	(*BlobRef)(nil),             // 10: bindery.ir.v1.BlobRef
-	(*Bundle)(nil),              // 11: bindery.ir.v1.Bundle
-	(*Binding)(nil),             // 12: bindery.ir.v1.Binding
-	(*Document)(nil),            // 13: bindery.ir.v1.Document
-	(*Upstream)(nil),            // 14: bindery.ir.v1.Upstream
-	(*Header)(nil),              // 15: bindery.ir.v1.Header
-	(*Credential)(nil),          // 16: bindery.ir.v1.Credential
-	(*BearerCredential)(nil),    // 17: bindery.ir.v1.BearerCredential
-	(*BasicCredential)(nil),     // 18: bindery.ir.v1.BasicCredential
-	(*HeaderCredential)(nil),    // 19: bindery.ir.v1.HeaderCredential
-	(*MetaRule)(nil),            // 20: bindery.ir.v1.MetaRule
-	(*Pointer)(nil),             // 21: bindery.ir.v1.Pointer
-	(*Errors)(nil),              // 22: bindery.ir.v1.Errors
-	(*Condition)(nil),           // 23: bindery.ir.v1.Condition
-	(*ErrorRule)(nil),           // 24: bindery.ir.v1.ErrorRule
-	(*Member)(nil),              // 25: bindery.ir.v1.Member
-	(*PayloadError)(nil),        // 26: bindery.ir.v1.PayloadError
-	(*KeywordWord)(nil),         // 27: bindery.ir.v1.KeywordWord
-	(*Tool)(nil),                // 28: bindery.ir.v1.Tool
-	(*PathPart)(nil),            // 29: bindery.ir.v1.PathPart
-	(*Argument)(nil),            // 30: bindery.ir.v1.Argument
-	(*Payload)(nil),             // 31: bindery.ir.v1.Payload
-	(*Annotations)(nil),         // 32: bindery.ir.v1.Annotations
-	(*durationpb.Duration)(nil), // 33: google.protobuf.Duration
+	(Check)(0),                  // 9: bindery.ir.v1.Check
+	(*Manifest)(nil),            // 10: bindery.ir.v1.Manifest
+	(*BlobRef)(nil),             // 11: bindery.ir.v1.BlobRef
+	(*Bundle)(nil),              // 12: bindery.ir.v1.Bundle
+	(*Binding)(nil),             // 13: bindery.ir.v1.Binding
+	(*Document)(nil),            // 14: bindery.ir.v1.Document
+	(*Upstream)(nil),            // 15: bindery.ir.v1.Upstream
+	(*Header)(nil),              // 16: bindery.ir.v1.Header
+	(*Credential)(nil),          // 17: bindery.ir.v1.Credential
+	(*BearerCredential)(nil),    // 18: bindery.ir.v1.BearerCredential
+	(*BasicCredential)(nil),     // 19: bindery.ir.v1.BasicCredential
+	(*HeaderCredential)(nil),    // 20: bindery.ir.v1.HeaderCredential
+	(*MetaRule)(nil),            // 21: bindery.ir.v1.MetaRule
+	(*Pointer)(nil),             // 22: bindery.ir.v1.Pointer
+	(*Errors)(nil),              // 23: bindery.ir.v1.Errors
+	(*Condition)(nil),           // 24: bindery.ir.v1.Condition
+	(*ErrorRule)(nil),           // 25: bindery.ir.v1.ErrorRule
+	(*Member)(nil),              // 26: bindery.ir.v1.Member
+	(*PayloadError)(nil),        // 27: bindery.ir.v1.PayloadError
+	(*KeywordWord)(nil),         // 28: bindery.ir.v1.KeywordWord
+	(*Tool)(nil),                // 29: bindery.ir.v1.Tool
+	(*PathPart)(nil),            // 30: bindery.ir.v1.PathPart
+	(*Argument)(nil),            // 31: bindery.ir.v1.Argument
+	(*Payload)(nil),             // 32: bindery.ir.v1.Payload
+	(*Output)(nil),              // 33: bindery.ir.v1.Output
+	(*Annotations)(nil),         // 34: bindery.ir.v1.Annotations
+	(*durationpb.Duration)(nil), // 35: google.protobuf.Duration
 }
 var file_bindery_ir_v1_ir_proto_depIdxs = []int32{
-	10, // 0: bindery.ir.v1.Manifest.bindings:type_name -> bindery.ir.v1.BlobRef
-	10, // 1: bindery.ir.v1.Manifest.schemas:type_name -> bindery.ir.v1.BlobRef
-	14, // 2: bindery.ir.v1.Binding.upstream:type_name -> bindery.ir.v1.Upstream
-	20, // 3: bindery.ir.v1.Binding.meta:type_name -> bindery.ir.v1.MetaRule
-	22, // 4: bindery.ir.v1.Binding.errors:type_name -> bindery.ir.v1.Errors
-	28, // 5: bindery.ir.v1.Binding.tools:type_name -> bindery.ir.v1.Tool
-	13, // 6: bindery.ir.v1.Binding.documents:type_name -> bindery.ir.v1.Document
-	33, // 7: bindery.ir.v1.Document.max_age:type_name -> google.protobuf.Duration
+	11, // 0: bindery.ir.v1.Manifest.bindings:type_name -> bindery.ir.v1.BlobRef
+	11, // 1: bindery.ir.v1.Manifest.schemas:type_name -> bindery.ir.v1.BlobRef
+	15, // 2: bindery.ir.v1.Binding.upstream:type_name -> bindery.ir.v1.Upstream
+	21, // 3: bindery.ir.v1.Binding.meta:type_name -> bindery.ir.v1.MetaRule
+	23, // 4: bindery.ir.v1.Binding.errors:type_name -> bindery.ir.v1.Errors
+	29, // 5: bindery.ir.v1.Binding.tools:type_name -> bindery.ir.v1.Tool
+	14, // 6: bindery.ir.v1.Binding.documents:type_name -> bindery.ir.v1.Document
+	35, // 7: bindery.ir.v1.Document.max_age:type_name -> google.protobuf.Duration
 	0,  // 8: bindery.ir.v1.Upstream.scheme:type_name -> bindery.ir.v1.Scheme
-	15, // 9: bindery.ir.v1.Upstream.headers:type_name -> bindery.ir.v1.Header
-	16, // 10: bindery.ir.v1.Upstream.credential:type_name -> bindery.ir.v1.Credential
-	17, // 11: bindery.ir.v1.Credential.bearer:type_name -> bindery.ir.v1.BearerCredential
-	18, // 12: bindery.ir.v1.Credential.basic:type_name -> bindery.ir.v1.BasicCredential
-	19, // 13: bindery.ir.v1.Credential.header:type_name -> bindery.ir.v1.HeaderCredential
+	16, // 9: bindery.ir.v1.Upstream.headers:type_name -> bindery.ir.v1.Header
+	17, // 10: bindery.ir.v1.Upstream.credential:type_name -> bindery.ir.v1.Credential
+	18, // 11: bindery.ir.v1.Credential.bearer:type_name -> bindery.ir.v1.BearerCredential
+	19, // 12: bindery.ir.v1.Credential.basic:type_name -> bindery.ir.v1.BasicCredential
+	20, // 13: bindery.ir.v1.Credential.header:type_name -> bindery.ir.v1.HeaderCredential
 	1,  // 14: bindery.ir.v1.MetaRule.format:type_name -> bindery.ir.v1.Format
 	2,  // 15: bindery.ir.v1.MetaRule.generate:type_name -> bindery.ir.v1.Generate
 	3,  // 16: bindery.ir.v1.Errors.style:type_name -> bindery.ir.v1.ErrorStyle
-	21, // 17: bindery.ir.v1.Errors.unwrap:type_name -> bindery.ir.v1.Pointer
-	21, // 18: bindery.ir.v1.Errors.message:type_name -> bindery.ir.v1.Pointer
-	24, // 19: bindery.ir.v1.Errors.rules:type_name -> bindery.ir.v1.ErrorRule
-	26, // 20: bindery.ir.v1.Errors.payload:type_name -> bindery.ir.v1.PayloadError
+	22, // 17: bindery.ir.v1.Errors.unwrap:type_name -> bindery.ir.v1.Pointer
+	22, // 18: bindery.ir.v1.Errors.message:type_name -> bindery.ir.v1.Pointer
+	25, // 19: bindery.ir.v1.Errors.rules:type_name -> bindery.ir.v1.ErrorRule
+	27, // 20: bindery.ir.v1.Errors.payload:type_name -> bindery.ir.v1.PayloadError
 	4,  // 21: bindery.ir.v1.Condition.failure:type_name -> bindery.ir.v1.Failure
-	23, // 22: bindery.ir.v1.ErrorRule.conditions:type_name -> bindery.ir.v1.Condition
-	25, // 23: bindery.ir.v1.ErrorRule.set:type_name -> bindery.ir.v1.Member
-	25, // 24: bindery.ir.v1.ErrorRule.fallback:type_name -> bindery.ir.v1.Member
-	25, // 25: bindery.ir.v1.PayloadError.data:type_name -> bindery.ir.v1.Member
-	27, // 26: bindery.ir.v1.PayloadError.keywords:type_name -> bindery.ir.v1.KeywordWord
+	24, // 22: bindery.ir.v1.ErrorRule.conditions:type_name -> bindery.ir.v1.Condition
+	26, // 23: bindery.ir.v1.ErrorRule.set:type_name -> bindery.ir.v1.Member
+	26, // 24: bindery.ir.v1.ErrorRule.fallback:type_name -> bindery.ir.v1.Member
+	26, // 25: bindery.ir.v1.PayloadError.data:type_name -> bindery.ir.v1.Member
+	28, // 26: bindery.ir.v1.PayloadError.keywords:type_name -> bindery.ir.v1.KeywordWord
 	5,  // 27: bindery.ir.v1.Tool.method:type_name -> bindery.ir.v1.Method
-	29, // 28: bindery.ir.v1.Tool.path:type_name -> bindery.ir.v1.PathPart
-	30, // 29: bindery.ir.v1.Tool.arguments:type_name -> bindery.ir.v1.Argument
-	31, // 30: bindery.ir.v1.Tool.payload:type_name -> bindery.ir.v1.Payload
-	33, // 31: bindery.ir.v1.Tool.timeout:type_name -> google.protobuf.Duration
-	32, // 32: bindery.ir.v1.Tool.annotations:type_name -> bindery.ir.v1.Annotations
+	30, // 28: bindery.ir.v1.Tool.path:type_name -> bindery.ir.v1.PathPart
+	31, // 29: bindery.ir.v1.Tool.arguments:type_name -> bindery.ir.v1.Argument
+	32, // 30: bindery.ir.v1.Tool.payload:type_name -> bindery.ir.v1.Payload
+	35, // 31: bindery.ir.v1.Tool.timeout:type_name -> google.protobuf.Duration
+	34, // 32: bindery.ir.v1.Tool.annotations:type_name -> bindery.ir.v1.Annotations
 	6,  // 33: bindery.ir.v1.Tool.result:type_name -> bindery.ir.v1.ResultMode
-	7,  // 34: bindery.ir.v1.Argument.in:type_name -> bindery.ir.v1.ArgumentIn
-	8,  // 35: bindery.ir.v1.Argument.type:type_name -> bindery.ir.v1.ArgumentType
-	36, // [36:36] is the sub-list for method output_type
-	36, // [36:36] is the sub-list for method input_type
-	36, // [36:36] is the sub-list for extension type_name
-	36, // [36:36] is the sub-list for extension extendee
-	0,  // [0:36] is the sub-list for field type_name
+	33, // 34: bindery.ir.v1.Tool.output:type_name -> bindery.ir.v1.Output
+	7,  // 35: bindery.ir.v1.Argument.in:type_name -> bindery.ir.v1.ArgumentIn
+	8,  // 36: bindery.ir.v1.Argument.type:type_name -> bindery.ir.v1.ArgumentType
+	9,  // 37: bindery.ir.v1.Payload.check:type_name -> bindery.ir.v1.Check
+	9,  // 38: bindery.ir.v1.Output.check:type_name -> bindery.ir.v1.Check
+	39, // [39:39] is the sub-list for method output_type
+	39, // [39:39] is the sub-list for method input_type
+	39, // [39:39] is the sub-list for extension type_name
+	39, // [39:39] is the sub-list for extension extendee
+	0,  // [0:39] is the sub-list for field type_name
 }
 
 func init() { file_bindery_ir_v1_ir_proto_init() }
@@ -2663,8 +2830,8 @@ func file_bindery_ir_v1_ir_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_bindery_ir_v1_ir_proto_rawDesc), len(file_bindery_ir_v1_ir_proto_rawDesc)),
-			NumEnums:      9,
-			NumMessages:   24,
+			NumEnums:      10,
+			NumMessages:   25,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

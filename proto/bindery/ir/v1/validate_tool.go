@@ -17,6 +17,10 @@ func (p *problems) toolRules(t *Tool, b *Binding, schemas map[Digest][]byte) {
 	p.toolMeta(t, b)
 	d, err := ParseDigest(t.GetInputSchema())
 	p.check(err == nil && schemas[d] != nil, "payload", "the bundle lacks the input schema")
+	if t.GetOutput() != nil {
+		d, err := ParseDigest(t.GetOutput().GetSchema())
+		p.check(err == nil && schemas[d] != nil, "output", "the bundle lacks the output schema")
+	}
 	timeout := t.GetTimeout()
 	p.check(timeout.IsValid() && timeout.AsDuration() > 0 && timeout.AsDuration() <= maxTimeout, "timeout",
 		"it must be more than 0 and at most %s", maxTimeout)
