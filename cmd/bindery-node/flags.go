@@ -29,6 +29,8 @@ type flags struct {
 	allowedOrigins []string
 
 	drainDelay, drainTimeout time.Duration
+
+	fastPath string
 }
 
 const defaultGroup = "default"
@@ -50,13 +52,14 @@ func (f *flags) register(cmd *cobra.Command) {
 	fs.StringArrayVar(&f.allowedOrigins, "allowed-origin", nil, "answer browsers on pages of `ORIGIN` (scheme://host[:port])")
 	fs.DurationVar(&f.drainDelay, "drain-delay", 5*time.Second, "on SIGTERM, go on for `D` while readiness fails")
 	fs.DurationVar(&f.drainTimeout, "drain-timeout", node.DefaultDrainTimeout, "after that, wait up to `D` for calls in flight")
+	fs.StringVar(&f.fastPath, "fast-path", "on", "answer plain calls without the MCP library, which costs more: `on` or off; the answers are the same")
 	f.Register(cmd, "allow connections to other machines without TLS")
 }
 
 // config checks what was given and returns all of it but listeners and log. An
 // error is a [daemon.UsageError].
 func (f *flags) config() (node.Config, error) {
-	for _, check := range []func() error{f.checkSource, f.checkControlPlane, f.checkHosts, f.checkOrigins, f.checkTimes} {
+	for _, check := range []func() error{f.checkSource, f.checkControlPlane, f.checkHosts, f.checkOrigins, f.checkTimes, f.checkFastPath} {
 		if err := check(); err != nil {
 			return node.Config{}, err
 		}
@@ -77,6 +80,7 @@ func (f *flags) config() (node.Config, error) {
 		AllowedOrigins: f.allowedOrigins,
 		DrainDelay:     f.drainDelay,
 		DrainTimeout:   f.drainTimeout,
+		NoFastPath:     f.fastPath == "off",
 	}, nil
 }
 
@@ -133,6 +137,13 @@ func (f *flags) checkOrigins() error {
 func (f *flags) checkTimes() error {
 	if f.drainDelay < 0 || f.drainTimeout <= 0 {
 		return daemon.Usagef("--drain-delay cannot be negative, and --drain-timeout has to be more than 0s")
+	}
+	return nil
+}
+
+func (f *flags) checkFastPath() error {
+	if f.fastPath != "on" && f.fastPath != "off" {
+		return daemon.Usagef("--fast-path is on or off, not %q", f.fastPath)
 	}
 	return nil
 }

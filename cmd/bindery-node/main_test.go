@@ -50,6 +50,7 @@ func TestCommandLine(t *testing.T) {
 		{"public URL without scheme", []string{bundle, "--public-url", "tools.example"}, daemon.ExitUsage, "give https://host[:port][/path]"},
 		{"public URL with password", []string{bundle, "--public-url", "https://a:b@tools.example"}, daemon.ExitUsage, "give https://host[:port][/path]"},
 		{"negative delay", []string{bundle, "--drain-delay", "-1s"}, daemon.ExitUsage, "--drain-delay cannot be negative"},
+		{"fast path", []string{bundle, "--fast-path", "maybe"}, daemon.ExitUsage, `--fast-path is on or off, not "maybe"`},
 		{"level", []string{bundle, "--log-level", "loud"}, daemon.ExitUsage, "--log-level loud is none of"},
 		{"format", []string{bundle, "--log-format", "xml"}, daemon.ExitUsage, "--log-format xml is neither"},
 		{"unknown flag", []string{"--cache", "x"}, daemon.ExitUsage, "unknown flag: --cache: see bindery-node --help"},
@@ -78,7 +79,7 @@ func TestGoodCommandLine(t *testing.T) {
 		"--control-plane", "plane-0.example:7700,plane-1.example:7700", "--insecure", "--group", "blue", "--id", "node-1",
 		"--label", "zone=a", "--label", "rack=7", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0",
 		"--secrets-dir", t.TempDir(), "--public-url", "https://tools.example.com/agents", "--allowed-host", "tools.internal",
-		"--allowed-host", "::1", "--allowed-origin", "https://console.example:8443", "--drain-delay", "0s", "--drain-timeout", "1s",
+		"--allowed-host", "::1", "--allowed-origin", "https://console.example:8443", "--drain-delay", "0s", "--drain-timeout", "1s", "--fast-path", "off",
 		"--log-format", "json", "--log-level", "warn",
 	}, &stdout, &stderr)
 	if code != daemon.ExitOK || stdout.Len() > 0 || stderr.Len() > 0 {
@@ -95,13 +96,13 @@ func TestHelp(t *testing.T) {
 	}
 	for _, want := range []string{
 		"Examples:", "--control-plane", "--group", "--id", "--label", "--bundle", "--listen", "--admin", "--secrets-dir",
-		"--public-url", "--allowed-host", "--allowed-origin", "--drain-delay", "--drain-timeout", "--insecure",
+		"--public-url", "--allowed-host", "--allowed-origin", "--drain-delay", "--drain-timeout", "--fast-path", "--insecure",
 	} {
 		if !strings.Contains(stdout.String(), want) {
 			t.Errorf("help is without %s", want)
 		}
 	}
-	for _, absent := range []string{"--cache", "--stdio", "--endpoint", "--stateful", "--fast-path", "tls"} {
+	for _, absent := range []string{"--cache", "--stdio", "--endpoint", "--stateful", "tls"} {
 		if strings.Contains(stdout.String(), absent) {
 			t.Errorf("help offers %s", absent)
 		}

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"iter"
 	"strconv"
-	"strings"
+	"unicode/utf8"
 )
 
 // Text returns what the string v says, and false when v is not a string.
@@ -149,10 +149,47 @@ func (v Value) Decode() any {
 
 // Quote returns the string that says text. Bytes of text that are not UTF-8 become
 // U+FFFD.
-func Quote(text string) Value {
-	// Marshalling a string cannot fail.
-	quoted, _ := json.Marshal(strings.ToValidUTF8(text, "\uFFFD"))
-	return quoted
+func Quote(text string) Value { return AppendQuote(nil, text) }
+
+// AppendQuote appends the string that says text to dst. Bytes of text that are not
+// UTF-8 become U+FFFD.
+func AppendQuote[T string | []byte](dst []byte, text T) []byte {
+	dst = append(dst, '"')
+	from := 0 // of what is not appended yet
+	for i := 0; i < len(text); {
+		c := text[i]
+		switch {
+		case c >= utf8.RuneSelf:
+			r, size := utf8.DecodeRuneInString(string(text[i:min(i+utf8.UTFMax, len(text))]))
+			if r == utf8.RuneError && size == 1 {
+				dst = append(append(dst, text[from:i]...), "\uFFFD"...)
+				from = i + 1
+			}
+			i += size
+			continue
+		case c < ' ' || c == '"' || c == '\\':
+			dst = appendEscaped(append(dst, text[from:i]...), c)
+			from = i + 1
+		}
+		i++
+	}
+	return append(append(dst, text[from:]...), '"')
+}
+
+// appendEscaped appends the escape of a byte that cannot stand for itself.
+func appendEscaped(dst []byte, c byte) []byte {
+	const hex = "0123456789abcdef"
+	switch c {
+	case '"', '\\':
+		return append(dst, '\\', c)
+	case '\n':
+		return append(dst, `\n`...)
+	case '\r':
+		return append(dst, `\r`...)
+	case '\t':
+		return append(dst, `\t`...)
+	}
+	return append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
 }
 
 // at returns the value that begins at v[i].

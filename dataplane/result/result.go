@@ -76,6 +76,6 @@ func appendMembers(dst []byte, object rawjson.Value) []byte {
 // appendContent appends a "content" with text as its only part.
 func appendContent(dst []byte, text string) []byte {
 	dst = append(dst, `"content":[{"type":"text","text":`...)
-	dst = append(dst, rawjson.Quote(text)...)
+	dst = rawjson.AppendQuote(dst, text)
 	return append(dst, `}]`...)
 }

@@ -1,8 +1,10 @@
 package serve
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -94,19 +96,27 @@ func testError(t *testing.T, session *mcp.ClientSession, tool string, args any, 
 // TestWire reads what goes over the wire: a client library would hide a result
 // whose members moved or whose numbers were rounded.
 func TestWire(t *testing.T) {
+	for _, noFastPath := range []bool{false, true} {
+		t.Run(fmt.Sprintf("no fast path %t", noFastPath), func(t *testing.T) { checkWire(t, Config{Version: "v1", NoFastPath: noFastPath}) })
+	}
+}
+
+func checkWire(t *testing.T, cfg Config) {
 	book := librarytest.Binding(upstream(t, librarytest.Upstream()))
-	s, url := serving(t, Config{Version: "v1"}, book)
+	s, url := serving(t, cfg, book)
 	const body = `"title":"Go & more","id":"1","price":10.50,"big":9007199254740993`
 	const content = `"content":[{"type":"text","text":"{\"title\":\"Go`
 	digest := `"bindery.dev/digest":"` + s.Table().Digest().String() + `","bindery.dev/revision":1`
 
 	status, modernAnswer := post(t, url+"/library", eras[0], "tools/call", `{"name":"get_book","arguments":{"id":"1"}}`)
+	modernAnswer = compact(t, modernAnswer)
 	for _, part := range []string{`{` + body + `,` + content, `"structuredContent":{` + body + `}`, `"resultType":"complete"`, digest, `"io.modelcontextprotocol/serverInfo":{"name":"bindery"`} {
 		if status != 200 || !strings.Contains(modernAnswer, part) {
 			t.Errorf("%d %s\nis without %s", status, modernAnswer, part)
 		}
 	}
 	_, legacyAnswer := post(t, url+"/library", eras[1], "tools/call", `{"name":"get_book","arguments":{"id":"1"}}`)
+	legacyAnswer = compact(t, legacyAnswer)
 	for _, part := range []string{`{` + body + `,` + content, `"_meta":{` + digest + `}}`} {
 		if !strings.Contains(legacyAnswer, part) {
 			t.Errorf("%s\nis without %s", legacyAnswer, part)
@@ -125,6 +135,16 @@ func TestWire(t *testing.T) {
 	if status, answer := post(t, url+"/library", eras[0], "tools/call", `{"name":"burn_book"}`); status != 400 || !strings.Contains(answer, `"code":-32602`) {
 		t.Errorf("unknown tool: %d %s", status, answer)
 	}
+}
+
+// compact takes the space between tokens out of an answer.
+func compact(t *testing.T, answer string) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := json.Compact(&b, []byte(answer)); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }
 
 // TestStyleTool has errors that are results: the call succeeds, and a model reads

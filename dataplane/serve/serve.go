@@ -48,6 +48,9 @@ type Config struct {
 	MaxBody int64
 	// Metrics is where the server registers its metrics; nil drops them.
 	Metrics prometheus.Registerer
+	// NoFastPath leaves every request to the SDK. Without it the server answers plain
+	// tools/call itself, with the same answers.
+	NoFastPath bool
 	// Log gets one line for every call, without arguments, bodies and headers; nil
 	// drops them.
 	Log *slog.Logger
@@ -56,11 +59,12 @@ type Config struct {
 // A Server is the handler of an MCP listener. Its methods may be called
 // concurrently.
 type Server struct {
-	version string
-	maxBody int64
-	guard   guard
-	metrics *metrics
-	log     *slog.Logger
+	version    string
+	maxBody    int64
+	noFastPath bool
+	guard      guard
+	metrics    *metrics
+	log        *slog.Logger
 
 	live atomic.Pointer[live] // nil before the first table
 
@@ -89,11 +93,12 @@ func (l *live) document(path string) *table.Document {
 // the first [Server.Swap].
 func New(cfg Config) *Server {
 	s := &Server{
-		version: cfg.Version,
-		maxBody: cfg.MaxBody,
-		guard:   newGuard(cfg.AllowedHosts, cfg.AllowedOrigins, cfg.PublicURL),
-		metrics: newMetrics(cfg.Metrics),
-		log:     cfg.Log,
+		version:    cfg.Version,
+		maxBody:    cfg.MaxBody,
+		noFastPath: cfg.NoFastPath,
+		guard:      newGuard(cfg.AllowedHosts, cfg.AllowedOrigins, cfg.PublicURL),
+		metrics:    newMetrics(cfg.Metrics),
+		log:        cfg.Log,
 	}
 	if s.maxBody == 0 {
 		s.maxBody = DefaultMaxBody
@@ -202,6 +207,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) post(e *endpoint, w http.ResponseWriter, r *http.Request) {
 	body, refused := readBody(w, r, s.maxBody)
+	if refused == nil && !s.noFastPath && e.fast(w, r, body) {
+		return
+	}
 	if refused == nil {
 		refused = checkBody(body)
 	}

@@ -68,6 +68,8 @@ type Config struct {
 	PublicURL      *url.URL
 	AllowedHosts   []string
 	AllowedOrigins []string
+	// NoFastPath is as in [serve.Config].
+	NoFastPath bool
 
 	// DrainDelay is how long a node that was told to stop goes on as before, but
 	// for its readiness; 0 for not at all. DrainTimeout is how long calls may go on
@@ -143,6 +145,7 @@ func newNode(cfg Config) *node {
 			PublicURL:      cfg.PublicURL,
 			AllowedHosts:   cfg.AllowedHosts,
 			AllowedOrigins: cfg.AllowedOrigins,
+			NoFastPath:     cfg.NoFastPath,
 			Metrics:        registry,
 			Log:            cfg.Log,
 		}),

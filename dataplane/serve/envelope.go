@@ -1,0 +1,201 @@
+package serve
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/bindery-dev/bindery/dataplane/rawjson"
+)
+
+// An envelope is what is around the arguments of a plain tools/call: one that needs
+// nothing of the SDK. All its values are parts of the request's body.
+type envelope struct {
+	id        rawjson.Value // a string without escapes or an integer, as it was sent
+	tool      string
+	arguments rawjson.Value // nil when there are none
+	version   string        // of the protocol
+}
+
+// maxEnvelopeDepth is how deep a body can be nested whose envelope is opened here.
+// The arguments have a bound of their own.
+const maxEnvelopeDepth = 256
+
+// openEnvelope takes a request apart. Where it says no, the request may be good or
+// bad: the SDK is to look at it. It says yes only to what the SDK would hand on as a
+// call with just these parts.
+func openEnvelope(h http.Header, body []byte) (envelope, bool) {
+	e := envelope{version: h.Get("Mcp-Protocol-Version")}
+	if !plainHeader(h) || e.version != "" && !slices.Contains(mcp.SupportedProtocolVersions(), e.version) {
+		return e, false
+	}
+	v, err := rawjson.Parse(body, maxEnvelopeDepth)
+	if err != nil || v.Kind() != rawjson.Object {
+		return e, false
+	}
+	var params rawjson.Value
+	known := 0
+	for name, value := range v.Members() {
+		switch string(name) {
+		case `"jsonrpc"`:
+			if string(value) != `"2.0"` {
+				return e, false
+			}
+		case `"method"`:
+			if string(value) != `"tools/call"` {
+				return e, false
+			}
+		case `"id"`:
+			e.id = value
+		case `"params"`:
+			params = value
+		default:
+			return e, false
+		}
+		known++
+	}
+	return e, known == 4 && plainID(e.id) && e.params(params) && e.era(h, params)
+}
+
+// params reads the parameters of the call.
+func (e *envelope) params(v rawjson.Value) bool {
+	if v.Kind() != rawjson.Object {
+		return false
+	}
+	for name, value := range v.Members() {
+		switch string(name) {
+		case `"name"`:
+			text, ok := value.Text()
+			if !ok || text == "" {
+				return false
+			}
+			e.tool = text
+		case `"arguments"`:
+			if value.Kind() != rawjson.Object {
+				return false
+			}
+			e.arguments = value
+		case `"_meta"`:
+			if value.Kind() != rawjson.Object {
+				return false
+			}
+		default:
+			return false // an answer to a question of the server's, or something newer
+		}
+	}
+	return e.tool != ""
+}
+
+// The members of "_meta" that say how a modern client speaks.
+const (
+	keyVersion      = "io.modelcontextprotocol/protocolVersion"
+	keyClient       = "io.modelcontextprotocol/clientInfo"
+	keyCapabilities = "io.modelcontextprotocol/clientCapabilities"
+)
+
+// era holds "_meta" and the headers to the rules of the request's protocol version.
+func (e *envelope) era(h http.Header, params rawjson.Value) bool {
+	meta := params.Member("_meta")
+	if e.version < modern {
+		if e.version == "" {
+			e.version = "2025-03-26" // so the specification says
+		}
+		return meta.Member(keyVersion) == nil
+	}
+	version, _ := meta.Member(keyVersion).Text()
+	return version == e.version &&
+		h.Get("Mcp-Method") == "tools/call" && h.Get("Mcp-Name") == e.tool &&
+		plainClient(meta.Member(keyClient)) && plainCapabilities(meta.Member(keyCapabilities))
+}
+
+// plainHeader reports whether the header is that of a request that the SDK takes.
+func plainHeader(h http.Header) bool {
+	return h.Get("Content-Type") == "application/json" && len(h["Last-Event-Id"]) == 0 && acceptsBoth(h["Accept"])
+}
+
+// acceptsBoth reports whether a client takes JSON as well as a stream of events, as
+// it has to say.
+func acceptsBoth(accept []string) bool {
+	json, stream := false, false
+	for _, line := range accept {
+		for token := range strings.SplitSeq(line, ",") {
+			base, _, _ := strings.Cut(token, ";")
+			switch strings.TrimSpace(base) {
+			case "application/json":
+				json = true
+			case "text/event-stream":
+				stream = true
+			}
+		}
+	}
+	return json && stream
+}
+
+// maxIDDigits is how long a number can be that every JSON library reads exactly.
+const maxIDDigits = 15
+
+// plainID reports whether an id comes back as it was sent, whoever decodes it.
+func plainID(id rawjson.Value) bool {
+	switch id.Kind() {
+	case rawjson.String:
+		return !strings.Contains(string(id), `\`)
+	case rawjson.Number:
+		return len(id) <= maxIDDigits && strings.Trim(string(id), "0123456789") == ""
+	}
+	return false
+}
+
+// plainClient reports whether v, where it is there, describes a client by the texts
+// that MCP names.
+func plainClient(v rawjson.Value) bool {
+	if v == nil {
+		return true
+	}
+	if v.Kind() != rawjson.Object {
+		return false
+	}
+	for name, value := range v.Members() {
+		switch string(name) {
+		case `"name"`, `"title"`, `"version"`, `"description"`, `"websiteUrl"`:
+			if value.Kind() != rawjson.String {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// plainCapabilities reports whether v declares capabilities that MCP names, in the
+// form that it gives them.
+func plainCapabilities(v rawjson.Value) bool {
+	if v.Kind() != rawjson.Object {
+		return false
+	}
+	for name, value := range v.Members() {
+		if value.Kind() != rawjson.Object {
+			return false
+		}
+		switch string(name) {
+		case `"extensions"`, `"experimental"`: // hold anything
+		case `"roots"`:
+			for name, value := range value.Members() {
+				if string(name) != `"listChanged"` || value.Kind() != rawjson.Bool {
+					return false
+				}
+			}
+		case `"sampling"`, `"elicitation"`:
+			for _, value := range value.Members() {
+				if value.Kind() != rawjson.Object {
+					return false
+				}
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
