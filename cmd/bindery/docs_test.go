@@ -65,7 +65,7 @@ func TestCLIDoc(t *testing.T) {
 		})
 	}
 	for _, v := range []any{
-		diagnosticsView{}, diagnosticView{}, bundleView{}, outcomeView{}, revisionsView{}, revisionView{}, bindingView{},
+		diagnosticsView{}, diagnosticView{}, testsView{}, testView{}, problemView{}, coverageView{}, partView{}, bundleView{}, outcomeView{}, revisionsView{}, revisionView{}, bindingView{},
 		nodesView{}, nodeView{}, generationView{}, statusView{}, groupView{}, toolsView{}, versionView{},
 	} {
 		for f := range reflect.TypeOf(v).Fields() {

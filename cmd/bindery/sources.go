@@ -48,6 +48,16 @@ func compileDir(ctx context.Context, dir string, tags []string) (*sourcev1.Compi
 	return compile.Module(ctx, s)
 }
 
+// compileTested compiles the module at dir with its tests, in this process.
+func compileTested(ctx context.Context, dir string, tags []string) (*compile.Suite, error) {
+	debug.SetGCPercent(400) // the process ends soon
+	s, err := readSources(dir, tags)
+	if err != nil {
+		return nil, err
+	}
+	return compile.Tested(ctx, s)
+}
+
 // report prints diagnostics and returns errInvalid when one is an error.
 func (p *program) report(all []*sourcev1.Diagnostic) error {
 	if err := diag.Print(p.err, all); err != nil {

@@ -9,23 +9,23 @@ import (
 func (p *program) vet() *cobra.Command {
 	var tags *[]string
 	var out *output
-	c := command("vet [DIR] [-t TAG]... [-o json]", "Check a module and print every problem", oneDir, func(c *cobra.Command, args []string) error {
-		compiled, err := compileDir(c.Context(), dirOf(args), *tags)
+	c := command("vet [DIR] [-t TAG]... [-o json]", "Check a module and its tests, and print every problem", oneDir, func(c *cobra.Command, args []string) error {
+		suite, err := compileTested(c.Context(), dirOf(args), *tags)
 		if err != nil {
 			return err
 		}
 		if *out == text {
-			return p.report(compiled.GetDiagnostics())
+			return p.report(suite.Diagnostics)
 		}
-		if err := p.printJSON(diagnosticsView{viewDiagnostics(compiled.GetDiagnostics())}); err != nil {
+		if err := p.printJSON(diagnosticsView{viewDiagnostics(suite.Diagnostics)}); err != nil {
 			return err
 		}
-		if diag.Failed(compiled.GetDiagnostics()) {
+		if diag.Failed(suite.Diagnostics) {
 			return errInvalid
 		}
 		return nil
 	})
-	c.Long = `Check the module in DIR and print every problem as
+	c.Long = `Check the module in DIR, with its tests, and print every problem as
 
   file:line:column: path: message
   	hint: what to do about it

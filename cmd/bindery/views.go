@@ -204,6 +204,69 @@ type toolsView struct {
 	Tools []json.RawMessage `json:"tools"`
 }
 
+type testsView struct {
+	Tests    []testView   `json:"tests"`
+	Passed   int          `json:"passed"`
+	Failed   int          `json:"failed"`
+	TookMS   float64      `json:"took_ms"`
+	Coverage coverageView `json:"coverage"`
+}
+
+type testView struct {
+	Name     string        `json:"name"`
+	File     string        `json:"file"`
+	Line     uint32        `json:"line"`
+	Column   uint32        `json:"column"`
+	Binding  string        `json:"binding"`
+	Tool     string        `json:"tool"`
+	Rule     string        `json:"rule"` // "": no error rule made the error
+	Passed   bool          `json:"passed"`
+	Problems []problemView `json:"problems"`
+	TookMS   float64       `json:"took_ms"`
+}
+
+type problemView struct {
+	Where string `json:"where"`
+	Want  string `json:"want"`
+	Got   string `json:"got"`
+}
+
+type coverageView struct {
+	Percent int        `json:"percent"`
+	Parts   []partView `json:"parts"`
+}
+
+type partView struct {
+	Binding string `json:"binding"`
+	Tool    string `json:"tool"`
+	Rule    string `json:"rule"`
+	File    string `json:"file"`
+	Line    uint32 `json:"line"`
+	Column  uint32 `json:"column"`
+	Covered bool   `json:"covered"`
+}
+
+func viewTests(t *trials) testsView {
+	view := testsView{Tests: []testView{}, Failed: t.failed(), TookMS: inMS(t.took), Coverage: coverageView{percent(t.parts), []partView{}}}
+	view.Passed = len(t.verdicts) - view.Failed
+	for _, v := range t.verdicts {
+		at := v.Case.Position
+		problems := []problemView{}
+		for _, problem := range v.Problems {
+			problems = append(problems, problemView(problem))
+		}
+		view.Tests = append(view.Tests, testView{
+			v.Case.Name, at.GetFile(), at.GetLine(), at.GetColumn(), v.Case.Binding, v.Case.Tool, v.Rule, v.Passed(), problems, inMS(v.Took),
+		})
+	}
+	for _, c := range t.parts {
+		view.Coverage.Parts = append(view.Coverage.Parts, partView{
+			c.Binding, c.Tool, c.Rule, c.Position.GetFile(), c.Position.GetLine(), c.Position.GetColumn(), c.Covered,
+		})
+	}
+	return view
+}
+
 func stateWord(s adminv1.NodeState) string { return word(s.String(), "NODE_STATE_") }
 
 // word returns an enum value's name as people write it.
@@ -219,6 +282,6 @@ func viewTime(t *timestamppb.Timestamp) *time.Time {
 	return &v
 }
 
-func milliseconds(d *durationpb.Duration) float64 {
-	return float64(d.AsDuration()) / float64(time.Millisecond)
-}
+func milliseconds(d *durationpb.Duration) float64 { return inMS(d.AsDuration()) }
+
+func inMS(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

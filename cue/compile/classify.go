@@ -198,11 +198,13 @@ var nouns = map[string]struct{ code, noun string }{
 	"#Name":         {"bad-name", "a name"},
 	"#Operation":    {"bad-http", "a method and a path"},
 	"#Pointer":      {"bad-pointer", "a JSON Pointer"},
+	"#RequestLine":  {"bad-http", "a method and a path"},
 	"#SchemaRef":    {"schema-ref", "the name of a schema"},
 	"#Secret":       {"bad-secret", "the name of a secret"},
 	"#Status":       {"bad-status", "a status of a failure"},
 	"#ToolName":     {"bad-name", "the name of a tool"},
 	"#User":         {"bad-user", "the name of a user"},
+	"#UUID":         {"bad-uuid", "a UUID"},
 }
 
 // forms returns the forms that the schema of a value refers to.

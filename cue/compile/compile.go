@@ -29,9 +29,15 @@ import (
 // CUE can be made to evaluate for ever, and a deeply nested expression overflows
 // the stack: sources that are not the caller's own belong in a process that may
 // die. ctx is looked at between packages only.
+//
+// Test files have no part in it; see [Tested].
 func Module(ctx context.Context, sources *sourcev1.Sources) (*sourcev1.Compiled, error) {
 	list := &diag.List{}
-	m := survey(sources, list)
+	return survey(sources, list).compiled(ctx, list)
+}
+
+// compiled compiles what was surveyed.
+func (m *module) compiled(ctx context.Context, list *diag.List) (*sourcev1.Compiled, error) {
 	compiled := &sourcev1.Compiled{Module: m.path}
 	var bindings []*binding
 	if m.sound {

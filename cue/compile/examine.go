@@ -55,12 +55,13 @@ func (x examiner) whole(v cue.Value) {
 	}
 }
 
-// outside reports what is wrong outside of bindings. It returns what is wrong with
-// definitions: most of that also shows where they are used.
-func (x examiner) outside(v cue.Value) (definitions []*failure) {
+// outside reports what is wrong outside of the fields, which are looked at by
+// themselves. It returns what is wrong with definitions: most of that also shows
+// where they are used.
+func (x examiner) outside(v cue.Value, fields ...string) (definitions []*failure) {
 	for _, f := range failures(v) {
 		switch {
-		case len(f.path) > 1 && f.path[0] == "bindings":
+		case len(f.path) > 1 && slices.Contains(fields, f.path[0]):
 		case len(f.path) > 0 && strings.HasPrefix(f.path[0], "#"):
 			definitions = append(definitions, f)
 		default:
@@ -88,23 +89,28 @@ func (x examiner) failure(f *failure) {
 
 // binding reports what is wrong with a binding, and whether it can be read at all.
 func (x examiner) binding(name string, v value) bool {
-	if !isBinding(v.cue) {
+	if !isMarked(v.cue, "binding") {
 		x.noBinding(name, v)
 		return false
 	}
 	x.checkLabel(name, v)
+	x.held(v, x.shape.Down("#Binding"))
+	return true
+}
+
+// held reports what keeps v, whose mark says what it is meant to be, from being it.
+func (x examiner) held(v value, shape outline.Cursor) {
 	err := v.cue.Validate(cue.Concrete(true))
 	if err == nil {
-		return true
+		return
 	}
-	x.value(v, x.shape.Down("#Binding"))
+	x.value(v, shape)
 	if !x.list.Failed() { // nothing of it has a path of its own
 		for _, e := range errors.Errors(err) {
 			p := pathOf(e)
 			x.other(value{path: p, author: x.author.Down(p...)}, []errors.Error{e})
 		}
 	}
-	return true
 }
 
 // noBinding reports why what is under bindings is no binding: nobody said so, or it
@@ -115,9 +121,11 @@ func (x examiner) noBinding(name string, v value) {
 	}
 }
 
-// isBinding reports whether v is a bind.#Binding: those have a mark.
-func isBinding(v cue.Value) bool {
-	return v.LookupPath(cue.MakePath(cue.Hid("_kind", "bindery.dev/bind"))).Exists()
+// isMarked reports whether v is of the kind of definition whose mark is kind: a
+// bind.#Binding is marked as a binding.
+func isMarked(v cue.Value, kind string) bool {
+	mark, err := v.LookupPath(cue.MakePath(cue.Hid("_kind", "bindery.dev/bind"))).String()
+	return err == nil && mark == kind
 }
 
 // bindingName is #Name of the language.
@@ -140,13 +148,13 @@ func (x examiner) value(v value, shape outline.Cursor) {
 		return
 	}
 	for _, element := range v.elements() {
-		x.value(element, shape.Down(element.label()))
+		x.value(element, beneath(shape, element.label()))
 	}
 	fields := v.fields()
 	for _, name := range sorted(fields) {
-		below := shape.Down(name)
+		below := beneath(shape, name)
 		switch {
-		case below.Exists() || shape.Opaque():
+		case below.Exists():
 			x.value(fields[name], below)
 		case len(shape.Fields()) == 0 && len(x.labels(shape)) > 0:
 			form := x.labels(shape)[0]
@@ -155,6 +163,15 @@ func (x examiner) value(v value, shape outline.Cursor) {
 			x.unknownField(fields[name], name, shape)
 		}
 	}
+}
+
+// beneath returns the shape of what has a label in a value of that shape. What the
+// language leaves open is open all the way down.
+func beneath(shape outline.Cursor, label string) outline.Cursor {
+	if below := shape.Down(label); below.Exists() || !shape.Opaque() {
+		return below
+	}
+	return shape
 }
 
 // self reports what is wrong with v itself, not below it, and whether there is

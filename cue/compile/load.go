@@ -46,6 +46,9 @@ func (m *module) batches(n int) []*batch {
 	var all []*batch
 	next := 0
 	for _, p := range m.sorted() {
+		if m.tested && !slices.ContainsFunc(p.own, func(f *file) bool { return f.test }) {
+			continue
+		}
 		if slices.ContainsFunc(p.files, func(f *file) bool { return f.broken }) {
 			continue
 		}
@@ -100,9 +103,12 @@ func (b *batch) args() []string {
 func (m *module) config(tags []string) *load.Config {
 	overlay := make(map[string]load.Source, len(m.cue))
 	for name, data := range m.cue {
+		if isTest(name) && (!m.tested || inside(name, "cue.mod")) {
+			continue
+		}
 		overlay[filepath.Join(home, filepath.FromSlash(name))] = load.FromBytes(data)
 	}
-	return &load.Config{Dir: home, ModuleRoot: home, Overlay: overlay, Tags: tags, Registry: noRegistry{}, Env: []string{}}
+	return &load.Config{Dir: home, ModuleRoot: home, Overlay: overlay, Tags: tags, Tests: m.tested, Registry: noRegistry{}, Env: []string{}}
 }
 
 // build makes a value of the package, in a context of its own: contexts keep all

@@ -18,7 +18,7 @@ func (u *unit) compile(list *diag.List) (bindings []*binding) {
 		x.whole(v)
 		return nil
 	}
-	broken := x.outside(v)
+	broken := x.outside(v, "bindings")
 	all := value{cue: under, path: []string{"bindings"}, author: author.Down("bindings")}.fields()
 	for _, name := range sorted(all) {
 		if u.inherited[name] == nil && x.binding(name, all[name]) {

@@ -28,6 +28,7 @@ type module struct {
 	vendored  map[string]bool   // import paths in cue.mod/pkg
 	shape     outline.Cursor    // of the language
 	sound     bool              // it can be loaded
+	tested    bool              // its packages are those with test files, and hold them
 }
 
 // A file is a CUE file outside cue.mod.
@@ -37,6 +38,7 @@ type file struct {
 	pkg    string // "" without a package clause
 	syntax *ast.File
 	broken bool // it does not parse
+	test   bool // it holds tests
 }
 
 // A pkg is a package in one directory. It holds the files there and in all parent
@@ -111,26 +113,34 @@ func clean(name string) bool {
 // parse reads the CUE files outside cue.mod.
 func (m *module) parse(r report) {
 	for _, name := range slices.Sorted(maps.Keys(m.cue)) {
-		if inside(name, "cue.mod") || !source.Named(name) || ignored(name) {
-			continue
+		if !inside(name, "cue.mod") && source.Named(name) && !ignored(name) {
+			m.files = append(m.files, m.parseFile(name, r))
 		}
-		f := &file{path: name, dir: path.Dir(name)}
-		syntax, err := parser.ParseFile(name, m.cue[name], parser.ParseComments)
-		f.syntax, f.broken = syntax, err != nil
-		for _, e := range errors.Errors(err) {
-			r.syntax(name, e)
-		}
-		if syntax != nil {
-			f.pkg = syntax.PackageName()
-		}
-		m.files = append(m.files, f)
 	}
+}
+
+func (m *module) parseFile(name string, r report) *file {
+	f := &file{path: name, dir: path.Dir(name), test: isTest(name)}
+	syntax, err := parser.ParseFile(name, m.cue[name], parser.ParseComments)
+	f.syntax, f.broken = syntax, err != nil
+	for _, e := range errors.Errors(err) {
+		r.syntax(name, e)
+	}
+	if syntax != nil {
+		f.pkg = syntax.PackageName()
+	}
+	return f
 }
 
 // ignored reports whether CUE leaves a file out of packages.
 func ignored(name string) bool {
-	base := path.Base(name)
-	return strings.HasPrefix(base, "_") || strings.HasSuffix(base, "_test.cue") || strings.HasSuffix(base, "_tool.cue")
+	return strings.HasPrefix(path.Base(name), "_") || isTest(name) || strings.HasSuffix(name, "_tool.cue")
+}
+
+// isTest reports whether a file holds tests. CUE leaves those out of packages unless
+// it is asked for them.
+func isTest(name string) bool {
+	return strings.HasSuffix(name, "_test.cue") && !strings.HasPrefix(path.Base(name), "_")
 }
 
 // group makes packages of files.

@@ -18,6 +18,8 @@ func (n *node) decls(decls []ast.Decl, conditional bool) {
 			n.expr(d.Value, true)
 		case *ast.LetClause:
 			n.let(d)
+		case *ast.Ellipsis:
+			n.opaque = true
 		}
 	}
 }

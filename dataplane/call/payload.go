@@ -61,13 +61,12 @@ func violated(p *table.PayloadError, style irv1.ErrorStyle, v *schema.Violation)
 	if word, ok := p.Keywords[v.Keyword]; ok {
 		data = put(data, p.Keyword, word)
 	}
-	slices.SortFunc(data, func(a, b table.Member) int { return strings.Compare(a.Name, b.Name) })
-	return Outcome{Class: InvalidPayload, Error: &Error{
-		Code:    p.Code,
-		Message: v.Message,
-		Data:    table.Object(data),
-		Style:   style,
-	}}
+	e := &Error{Code: p.Code, Message: v.Message, Style: style}
+	if len(data) > 0 { // else the message is all there is to say
+		slices.SortFunc(data, func(a, b table.Member) int { return strings.Compare(a.Name, b.Name) })
+		e.Data = table.Object(data)
+	}
+	return Outcome{Class: InvalidPayload, Error: e}
 }
 
 // put sets the member called name of members to text; "" names none.

@@ -41,6 +41,19 @@ func TestPayloadErrors(t *testing.T) {
 	}
 }
 
+// A binding that says nothing of payload errors leaves the message to say what is
+// wrong.
+func TestPlainPayloadError(t *testing.T) {
+	s := serve(t, nil)
+	b := library(s.URL)
+	b.Errors.Payload = &irv1.PayloadError{Code: -32602}
+	tool := build(t, b, table.Deps{}).Endpoint("/mcp").Tool("add_book")
+	o := call.Do(context.Background(), tool, call.Request{Arguments: []byte(`{"meta":{"version":"v1"},"payload":{}}`)})
+	if o.Class != call.InvalidPayload || o.Error.Data != nil || o.Error.Message != "Missing required field: title" {
+		t.Errorf("outcome is %s, %s", o.Class, show(o.Error))
+	}
+}
+
 func TestResults(t *testing.T) {
 	const dual, mcp = irv1.ResultMode_RESULT_MODE_DUAL, irv1.ResultMode_RESULT_MODE_MCP
 	const strange = `-32000 The service sent an answer that cannot be used. {"kind":"strange"}`

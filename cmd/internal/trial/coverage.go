@@ -1,0 +1,52 @@
+package trial
+
+import (
+	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
+	sourcev1 "github.com/bindery-dev/bindery/proto/bindery/source/v1"
+)
+
+// A Part is a part of a module that a case can exercise: a tool, or an error rule.
+type Part struct {
+	Binding  string
+	Tool     string             // "" for an error rule
+	Rule     string             // "" for a tool
+	Position *sourcev1.Position // nil: not known
+	Covered  bool               // some case exercised it
+}
+
+// Cover returns the parts of a module, by binding: its error rules, then its tools,
+// each sorted by name. A tool is covered by a case that calls it, an error rule by
+// one whose error it made.
+func Cover(bundle *irv1.Content, places *sourcev1.SourceMap, verdicts []Verdict) []Part {
+	covered := map[Part]bool{}
+	for _, v := range verdicts {
+		covered[Part{Binding: v.Case.Binding, Tool: v.Case.Tool}] = true
+		covered[Part{Binding: v.Case.Binding, Rule: v.Rule}] = true
+	}
+	var all []Part
+	for _, b := range bundle.Bindings {
+		for _, r := range b.GetErrors().GetRules() {
+			all = append(all, Part{Binding: b.GetName(), Rule: r.GetName()})
+		}
+		for _, t := range b.GetTools() {
+			all = append(all, Part{Binding: b.GetName(), Tool: t.GetName()})
+		}
+	}
+	for i := range all {
+		all[i].Covered, all[i].Position = covered[all[i]], placeOf(places, all[i])
+	}
+	return all
+}
+
+func placeOf(places *sourcev1.SourceMap, p Part) *sourcev1.Position {
+	field := ""
+	if p.Rule != "" {
+		field = "errors.rules." + p.Rule
+	}
+	for _, e := range places.GetEntries() {
+		if e.GetBinding() == p.Binding && e.GetTool() == p.Tool && e.GetField() == field {
+			return e.GetPosition()
+		}
+	}
+	return nil
+}

@@ -1,0 +1,63 @@
+package trial
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/bindery-dev/bindery/cue/cases"
+	"github.com/bindery-dev/bindery/dataplane/call"
+	"github.com/bindery-dev/bindery/dataplane/result"
+	"github.com/bindery-dev/bindery/dataplane/secret"
+	"github.com/bindery-dev/bindery/dataplane/table"
+	"github.com/bindery-dev/bindery/dataplane/upstream"
+	discoveryv1 "github.com/bindery-dev/bindery/proto/bindery/discovery/v1"
+	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
+)
+
+// A stage is a table with everything around it played as one case states it. It is
+// not safe for concurrent use.
+type stage struct {
+	table     *table.Table
+	endpoints map[string]string // by binding
+	playing   *cases.Case
+	got       []*received // what the upstream got so far
+}
+
+func newStage(bundle *irv1.Content) (*stage, error) {
+	s := &stage{endpoints: map[string]string{}}
+	for _, b := range bundle.Bindings {
+		s.endpoints[b.GetName()] = b.GetEndpoint()
+	}
+	var err error
+	s.table, err = table.Build(bundle, &discoveryv1.Generation{Number: 1}, nil, table.Deps{
+		Secrets:   secret.New("", playedSecret),
+		Now:       func() time.Time { return s.playing.Now },
+		UUID:      func() string { return s.playing.UUID },
+		Transport: func(upstream.Origin) http.RoundTripper { return s },
+	})
+	return s, err
+}
+
+// playedSecret is the value of the environment variable of a secret: "secret:" and
+// the secret's name.
+func playedSecret(variable string) (string, bool) {
+	name := strings.TrimPrefix(variable, secret.Variable(""))
+	return "secret:" + strings.ToLower(strings.ReplaceAll(name, "_", "-")), true
+}
+
+// run runs a case.
+func (s *stage) run(ctx context.Context, c *cases.Case) Verdict {
+	began := time.Now()
+	s.playing, s.got = c, nil
+	tool := s.table.Endpoint(s.endpoints[c.Binding]).Tool(c.Tool)
+	outcome := call.Do(ctx, tool, call.Request{Arguments: c.Arguments})
+	members, refusal := result.Of(tool, outcome)
+	v := Verdict{Case: c, Rule: outcome.Rule, Problems: checkRequests(c.Exchanges, s.got)}
+	if len(s.got) <= len(c.Exchanges) { // else what the caller got follows from that
+		v.Problems = append(v.Problems, checkAnswer(c, members, refusal)...)
+	}
+	v.Took = time.Since(began)
+	return v
+}

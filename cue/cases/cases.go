@@ -1,0 +1,75 @@
+// Package cases holds offline cases as authors state them: a call, the requests that
+// it must become with what the upstream answers, and what the caller must get.
+//
+// Package compile reads them from a module's test files; who runs them is no matter
+// of this package.
+package cases
+
+import (
+	"time"
+
+	sourcev1 "github.com/bindery-dev/bindery/proto/bindery/source/v1"
+)
+
+// A Case is one call. What it says of the module has been checked: the binding has
+// the tool.
+type Case struct {
+	Name     string
+	Position *sourcev1.Position // where it is written
+	Binding  string
+	Tool     string
+	// Arguments are sent as they are; nil sends none. They need not be JSON.
+	Arguments []byte
+	// Exchanges are in their order; none means that no request may leave the node.
+	Exchanges []Exchange
+	// Result is the JSON of the result, without "_meta"; nil when Error is set.
+	Result []byte
+	Error  *Error
+	Now    time.Time // of the call
+	UUID   string    // each one that is generated
+}
+
+// An Exchange is a request that the upstream must get, and what happens then.
+type Exchange struct {
+	Request  Request
+	Response Response
+}
+
+// A Request is one as the upstream gets it.
+type Request struct {
+	Method string
+	Target string // escaped, with the query
+	// Header is in canonical form; headers that every request has may be missing.
+	Header map[string]string
+	Body   *Body // nil: none
+}
+
+// A Response is an answer, or a failure in its place.
+type Response struct {
+	Failure Failure // Answered unless there is no answer
+	Status  int
+	Header  map[string]string // in canonical form
+	Body    *Body             // nil: none
+}
+
+// A Failure is what happens in place of an answer.
+type Failure int
+
+const (
+	Answered    Failure = iota // there is an answer
+	Unreachable                // the connection fails
+	Timeout                    // no answer comes in time
+)
+
+// A Body is JSON, or text that counts byte for byte.
+type Body struct {
+	Data  []byte
+	Exact bool
+}
+
+// An Error is a JSON-RPC error.
+type Error struct {
+	Code    int
+	Message string
+	Data    []byte // JSON; nil for none
+}

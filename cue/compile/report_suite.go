@@ -1,0 +1,71 @@
+package compile
+
+import (
+	"fmt"
+
+	"github.com/bindery-dev/bindery/cue/diag"
+	"github.com/bindery-dev/bindery/cue/outline"
+)
+
+func (r report) bindingsInTest(places []outline.Place) {
+	for _, p := range places {
+		r.list.Errorf(diag.Problem{Pos: p.Label, Code: "bindings-in-test", Path: "bindings", Hint: "say it in a file whose name does not end in _test.cue"},
+			"a test file says nothing about bindings: no bundle has it")
+	}
+}
+
+func (r report) misplacedTests(places []outline.Place) {
+	for _, p := range places {
+		r.list.Errorf(diag.Problem{Pos: p.Label, Code: "misplaced-tests", Path: "tests", Hint: "move them to a file whose name ends in _test.cue"},
+			"tests in this file are not run")
+	}
+}
+
+func (r report) testNotOwner(name string, places []outline.Place, owner *pkg) {
+	for _, p := range places {
+		r.list.Errorf(diag.Problem{Pos: p.Label, Code: "not-owner", Path: dotted("tests", name), Hint: "give this test another name"},
+			"test %q belongs to %s; a directory below may not touch it", name, directory(owner.dir))
+	}
+}
+
+func (x examiner) notATest(v value, name string) {
+	x.list.Errorf(v.atLabel("not-a-test", "write tests: "+fmt.Sprintf("%q", name)+": bind.#Test & {...}"),
+		"what is under tests must be a bind.#Test: nothing holds this to the language")
+}
+
+func (r report) unknownBinding(v value, name string, known []string) {
+	r.list.Errorf(v.at("unknown-binding", diag.Nearest(name, known)), "the module has no binding %q", name)
+}
+
+func (r report) unknownTool(v value, name string, known []string) {
+	r.list.Errorf(v.at("unknown-tool", diag.Nearest(name, known)), "the module has no tool %q", name)
+}
+
+func (r report) unknownToolOf(binding string, v value, name string, known []string) {
+	r.list.Errorf(v.at("unknown-tool", diag.Nearest(name, known)), "binding %q has no tool %q", binding, name)
+}
+
+func (r report) ambiguousTool(v value, name string, bindings []string) {
+	r.list.Errorf(v.at("ambiguous-tool", "add binding: with one of "+quoted(bindings)), "several bindings have a tool %q", name)
+}
+
+func (r report) noExpectation(v value) {
+	r.list.Errorf(v.atLabel("no-expectation", "add result: {...}, or error: {code: ..., message: ...}"), "the test does not say what the caller gets")
+}
+
+func (r report) noResponse(v value) {
+	r.list.Errorf(v.atLabel("no-response", "add response: {...} to the test"), "the upstream gets this request, and the test does not say what it answers")
+}
+
+func (r report) noRequest(v value) {
+	r.list.Errorf(v.atLabel("no-request", "add request: {...} to the test, or remove response"),
+		"a test without a request states that the upstream is not called, so it cannot answer")
+}
+
+func (r report) eitherOr(v value, a, b string) {
+	r.list.Errorf(v.atLabel("either-or", "keep one"), "%s and %s cannot both be given", a, b)
+}
+
+func (r report) headerTwiceInTest(v value, header string) {
+	r.list.Errorf(v.atLabel("header-twice", "keep one: the case of letters does not count"), "header %s is stated twice", header)
+}

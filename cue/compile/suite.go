@@ -1,0 +1,213 @@
+package compile
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+
+	"cuelang.org/go/cue"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/bindery-dev/bindery/cue/cases"
+	"github.com/bindery-dev/bindery/cue/diag"
+	"github.com/bindery-dev/bindery/cue/source"
+	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
+	sourcev1 "github.com/bindery-dev/bindery/proto/bindery/source/v1"
+)
+
+// A Suite is a module with its tests.
+type Suite struct {
+	// Compiled is what [Module] gives for the same sources.
+	Compiled *sourcev1.Compiled
+	// Diagnostics are those of the module and of its tests; sorted by position.
+	Diagnostics []*sourcev1.Diagnostic
+	// Cases are what the tests state, sorted by position; nil when a diagnostic is an
+	// error.
+	Cases []*cases.Case
+}
+
+// Tested compiles a module as [Module] does, and reads its tests. Test files see all
+// of their package and can change nothing of it: it is compiled without them. The
+// error is as of Module.
+func Tested(ctx context.Context, sources *sourcev1.Sources) (*Suite, error) {
+	list := &diag.List{}
+	m := survey(sources, list)
+	compiled, err := m.compiled(ctx, list)
+	if err != nil {
+		return nil, err
+	}
+	s := &Suite{Compiled: compiled}
+	if m.sound {
+		if s.Cases, err = m.withTests(report{list}).cases(ctx, compiled.GetBundle(), list); err != nil {
+			return nil, err
+		}
+	}
+	if s.Diagnostics = list.Sorted(); list.Failed() {
+		s.Cases = nil
+	}
+	return s, nil
+}
+
+// withTests returns the module as its tests see it.
+func (m *module) withTests(r report) *module {
+	t := *m
+	t.tested = true
+	t.files = slices.Clone(m.files)
+	for _, name := range slices.Sorted(maps.Keys(m.cue)) {
+		if isTest(name) && !inside(name, "cue.mod") && source.Named(name) {
+			t.files = append(t.files, m.parseFile(name, r))
+		}
+	}
+	t.group()
+	t.checkTests(r)
+	t.checkImports(r)
+	return &t
+}
+
+// checkTests holds files to what belongs where: tests into test files, bindings into
+// others, and a test to the directory that names it.
+func (m *module) checkTests(r report) {
+	for _, f := range m.files {
+		if f.syntax == nil {
+			continue
+		}
+		tree := draw([]*file{f})
+		switch {
+		case f.test && f.pkg == "" && !f.broken:
+			r.noPackage(f, m.rootPackage())
+		case f.test:
+			r.bindingsInTest(tree.Down("bindings").Places())
+		case len(tree.Down("tests").Places()) > 0:
+			r.misplacedTests(tree.Down("tests").Places())
+		}
+	}
+	for _, p := range m.sorted() {
+		for _, q := range m.above(p) {
+			for _, name := range q.tree.Down("tests").Fields() {
+				r.testNotOwner(name, p.tree.Down("tests", name).Places(), q)
+			}
+		}
+	}
+}
+
+// rootPackage returns the name of the package in the module's root, "" when there is
+// none.
+func (m *module) rootPackage() string {
+	for _, p := range m.sorted() {
+		if p.dir == "." {
+			return p.name
+		}
+	}
+	return ""
+}
+
+// A stated case is one with the directory of the package that states it.
+type stated struct {
+	*cases.Case
+	dir string
+}
+
+// cases returns what the tests of the module's packages state.
+func (m *module) cases(ctx context.Context, bundle *irv1.Bundle, list *diag.List) ([]*cases.Case, error) {
+	menu, err := newMenu(bundle)
+	if err != nil {
+		return nil, err
+	}
+	batches := m.batches(runtime.GOMAXPROCS(0))
+	results := make([][]stated, len(batches))
+	problems := make([]diag.List, len(batches))
+	group, ctx := errgroup.WithContext(ctx)
+	for i, b := range batches {
+		group.Go(func() (err error) {
+			results[i], err = b.cases(ctx, menu, &problems[i])
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	for i := range problems {
+		list.Append(&problems[i])
+	}
+	return owners(slices.Concat(results...)), nil
+}
+
+// cases returns what the tests of the batch's packages state.
+func (b *batch) cases(ctx context.Context, menu *menu, list *diag.List) (all []stated, err error) {
+	defer recovered(list, b.packages[0])
+	units, _ := b.load(report{list})
+	for _, u := range units {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		for _, c := range u.cases(menu, list) {
+			all = append(all, stated{c, u.dir})
+		}
+	}
+	return all, nil
+}
+
+// owners returns the cases by position. A case of a directory shows in the packages
+// below it, too; it counts once, as the directory has it.
+func owners(all []stated) []*cases.Case {
+	named := map[string][]stated{}
+	for _, c := range all {
+		named[c.Name] = append(named[c.Name], c)
+	}
+	var kept []*cases.Case
+	for _, c := range all {
+		inherited := func(other stated) bool { return c.dir != other.dir && (other.dir == "." || inside(c.dir, other.dir)) }
+		if !slices.ContainsFunc(named[c.Name], inherited) {
+			kept = append(kept, c.Case)
+		}
+	}
+	slices.SortFunc(kept, compareCases)
+	return kept
+}
+
+func compareCases(a, b *cases.Case) int {
+	return cmp.Or(
+		strings.Compare(a.Position.GetFile(), b.Position.GetFile()),
+		cmp.Compare(a.Position.GetLine(), b.Position.GetLine()),
+		cmp.Compare(a.Position.GetColumn(), b.Position.GetColumn()),
+		strings.Compare(a.Name, b.Name),
+	)
+}
+
+// cases evaluates the package with its test files and reads the tests.
+func (u *unit) cases(menu *menu, list *diag.List) (all []*cases.Case) {
+	defer recovered(list, u.pkg)
+	author := draw(u.files)
+	x := examiner{report{list}, author, u.module.shape, u}
+	v := u.build()
+	under := v.LookupPath(cue.MakePath(cue.Str("tests")))
+	if !under.Exists() {
+		x.whole(v)
+		return nil
+	}
+	broken := x.outside(v, "bindings", "tests")
+	tests := value{cue: under, path: []string{"tests"}, author: author.Down("tests")}.fields()
+	for _, name := range sorted(tests) {
+		if x.test(name, tests[name]) {
+			all = append(all, caseReading{x.report, u, menu}.read(name, tests[name]))
+		}
+	}
+	x.definitions(broken)
+	return all
+}
+
+// test reports what is wrong with a test, and whether it can be read at all.
+func (x examiner) test(name string, v value) bool {
+	shape := x.shape.Down("#Test")
+	if isMarked(v.cue, "test") {
+		x.held(v, shape)
+		return true
+	}
+	if v.cue.Err() == nil || v.cue.IncompleteKind() == cue.StructKind || !x.self(v, shape) {
+		x.notATest(v, name)
+	}
+	return false
+}
