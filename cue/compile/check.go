@@ -76,19 +76,6 @@ func (rd *reading) checkMetaRule(rule *irv1.MetaRule, v value) {
 	}
 }
 
-// checkTies reports error rules that match the same failure equally well.
-func (rd *reading) checkTies(rules []*irv1.ErrorRule, places map[string]value) {
-	for i, b := range rules {
-		for _, a := range rules[:i] {
-			for _, c := range b.GetConditions() {
-				if slices.ContainsFunc(a.GetConditions(), func(d *irv1.Condition) bool { return compareConditions(c, d) == 0 }) {
-					rd.tie(places[a.GetName()], places[b.GetName()], a.GetName(), b.GetName(), c)
-				}
-			}
-		}
-	}
-}
-
 // checkArguments holds the arguments against the path.
 func (rd *reading) checkArguments(t *irv1.Tool, v value) {
 	declared := v.get("args").fields()

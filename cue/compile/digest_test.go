@@ -143,8 +143,8 @@ import "bindery.dev/bind"
 	schema: "/common.json"
 	meta: {request_id: {}, lang: header: "Accept-Language", trace: {}}
 	errors: rules: {
-		gone: {status: ["410", "404"], set: {kind: "gone", after: 1}}
-		broken: {status: ["5xx"], failure: ["timeout", "unreachable"], fallback: {kind: "broken"}}
+		gone: {status: ["410", "404"], body: {"/kind": ["b", 1, "a", true], "/code": "gone"}, headers: {b: "B", a: "A"}, set: {kind: "gone", after: 1}}
+		broken: {status: ["5xx", "4xx", "3xx"], failure: ["unusable", "timeout", "unreachable"], body: {}, fallback: {kind: "broken"}}
 	}
 }
 `

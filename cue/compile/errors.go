@@ -1,14 +1,14 @@
 package compile
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 
-	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
+	"cuelang.org/go/cue"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/bindery-dev/bindery/cue/document"
+	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
 
 var styles = map[string]irv1.ErrorStyle{
@@ -18,6 +18,7 @@ var styles = map[string]irv1.ErrorStyle{
 
 var failureKinds = map[string]irv1.Failure{
 	"unreachable": irv1.Failure_FAILURE_UNREACHABLE,
+	"tls":         irv1.Failure_FAILURE_TLS,
 	"timeout":     irv1.Failure_FAILURE_TIMEOUT,
 	"unusable":    irv1.Failure_FAILURE_UNUSABLE,
 }
@@ -38,17 +39,33 @@ func (rd *reading) errors(v value) *irv1.Errors {
 			e.Usable = append(e.Usable, member)
 		}
 	}
-	rules := v.get("rules").fields()
-	for _, name := range sorted(rules) {
-		e.Rules = append(e.Rules, rd.errorRule(name, rules[name]))
-	}
-	rd.checkTies(e.Rules, rules)
+	e.Rules = rd.errorRules(v.get("rules"))
+	rd.checkCoverage(e, v.get("rules"))
 	return e
+}
+
+func (rd *reading) errorRules(v value) []*irv1.ErrorRule {
+	fields := v.fields()
+	var rules []*irv1.ErrorRule
+	for _, name := range sorted(fields) {
+		rules = append(rules, rd.errorRule(name, fields[name]))
+	}
+	rd.checkTies(rules, fields)
+	return rules
 }
 
 func (rd *reading) errorRule(name string, v value) *irv1.ErrorRule {
 	v.note()
-	rule := &irv1.ErrorRule{Name: name, Set: members(v.get("set")), Fallback: members(v.get("fallback"))}
+	rule := &irv1.ErrorRule{
+		Name:      name,
+		Set:       members(v.get("set")),
+		Fallback:  members(v.get("fallback")),
+		MediaType: v.get("mediaType").text(),
+		Body:      rd.bodyConditions(v.get("body")),
+		Message:   v.get("message").text(),
+		Headers:   headerMembers(v.get("headers")),
+		Retry:     v.get("retry").flag(),
+	}
 	if code := v.get("code"); code.exists() {
 		rule.Code = proto.Int32(int32(code.number(0)))
 	}
@@ -58,10 +75,15 @@ func (rd *reading) errorRule(name string, v value) *irv1.ErrorRule {
 	for _, s := range v.get("failure").texts() {
 		rule.Conditions = append(rule.Conditions, &irv1.Condition{Kind: &irv1.Condition_Failure{Failure: failureKinds[s]}})
 	}
-	slices.SortFunc(rule.Conditions, compareConditions)
-	rule.Conditions = slices.CompactFunc(rule.Conditions, func(a, b *irv1.Condition) bool { return compareConditions(a, b) == 0 })
-	if v.cue.Err() == nil && len(rule.Conditions) == 0 {
-		rd.idleRule(v, name)
+	if len(rule.Conditions) == 0 && (rule.MediaType != "" || len(rule.Body) > 0) {
+		for _, class := range failedClasses {
+			rule.Conditions = append(rule.Conditions, &irv1.Condition{Kind: &irv1.Condition_Class{Class: class}})
+		}
+	}
+	slices.SortFunc(rule.Conditions, irv1.CompareConditions)
+	rule.Conditions = slices.CompactFunc(rule.Conditions, func(a, b *irv1.Condition) bool { return irv1.CompareConditions(a, b) == 0 })
+	if v.cue.Err() == nil {
+		rd.checkRule(rule, v)
 	}
 	return rule
 }
@@ -74,24 +96,51 @@ func statusCondition(s string) *irv1.Condition {
 	return &irv1.Condition{Kind: &irv1.Condition_Class{Class: uint32(s[0] - '0')}}
 }
 
-// compareConditions orders statuses before classes before failures.
-func compareConditions(a, b *irv1.Condition) int {
-	return cmp.Or(
-		cmp.Compare(weight(a), weight(b)),
-		cmp.Compare(a.GetStatus(), b.GetStatus()),
-		cmp.Compare(a.GetClass(), b.GetClass()),
-		cmp.Compare(a.GetFailure(), b.GetFailure()),
-	)
+func (rd *reading) bodyConditions(v value) []*irv1.BodyCondition {
+	fields := v.fields()
+	var all []*irv1.BodyCondition
+	for _, at := range sorted(fields) {
+		fields[at].note()
+		values := scalars(fields[at])
+		slices.SortFunc(values, irv1.CompareScalars)
+		values = slices.CompactFunc(values, func(a, b *irv1.Scalar) bool { return irv1.CompareScalars(a, b) == 0 })
+		if fields[at].cue.Err() == nil && len(values) == 0 {
+			rd.noValues(fields[at])
+		}
+		all = append(all, &irv1.BodyCondition{At: pointer(at), Values: values})
+	}
+	return all
 }
 
-func weight(c *irv1.Condition) int {
-	switch c.GetKind().(type) {
-	case *irv1.Condition_Status:
-		return 0
-	case *irv1.Condition_Class:
-		return 1
+// scalars returns the value that v is, or those of the list that it is.
+func scalars(v value) []*irv1.Scalar {
+	switch kind := v.cue.IncompleteKind(); {
+	case kind == cue.ListKind:
+		var all []*irv1.Scalar
+		for _, element := range v.elements() {
+			all = append(all, scalars(element)...)
+		}
+		return all
+	case kind == cue.StringKind:
+		return []*irv1.Scalar{{Kind: &irv1.Scalar_Text{Text: v.quiet()}}}
+	case kind == cue.BoolKind:
+		b, _ := v.cue.Bool()
+		return []*irv1.Scalar{{Kind: &irv1.Scalar_Truth{Truth: b}}}
+	case kind&cue.NumberKind != 0:
+		n, _ := v.cue.Float64() // infinite when it is too large, which is refused
+		return []*irv1.Scalar{{Kind: &irv1.Scalar_Number{Number: n}}}
 	}
-	return 2
+	return nil
+}
+
+func headerMembers(v value) []*irv1.HeaderMember {
+	v.note()
+	fields := v.fields()
+	var all []*irv1.HeaderMember
+	for _, name := range sorted(fields) {
+		all = append(all, &irv1.HeaderMember{Name: name, Header: canonical(fields[name].text())})
+	}
+	return all
 }
 
 func payloadError(v value) *irv1.PayloadError {

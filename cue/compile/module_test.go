@@ -205,25 +205,53 @@ func checked(c irv1.Check) string {
 func renderErrors(b *bytes.Buffer, e *irv1.Errors) {
 	fmt.Fprintf(b, "\terrors %s %d unwrap=%q message=%q usable=%q\n", e.GetStyle(), e.GetCode(), e.GetUnwrap().GetTokens(), e.GetMessage().GetTokens(), e.GetUsable())
 	for _, r := range e.GetRules() {
-		fmt.Fprintf(b, "\t\trule %s", r.GetName())
-		for _, c := range r.GetConditions() {
-			switch k := c.GetKind().(type) {
-			case *irv1.Condition_Status:
-				fmt.Fprintf(b, " %d", k.Status)
-			case *irv1.Condition_Class:
-				fmt.Fprintf(b, " %dxx", k.Class)
-			default:
-				fmt.Fprintf(b, " %s", c.GetFailure())
-			}
-		}
-		if r.Code != nil {
-			fmt.Fprintf(b, " code=%d", r.GetCode())
-		}
-		fmt.Fprintf(b, " set=%s fallback=%s\n", object(r.GetSet()), object(r.GetFallback()))
+		renderRule(b, r)
 	}
 	p := e.GetPayload()
 	fmt.Fprintf(b, "\t\tpayload %d %s message=%q path=%q keyword=%q %v\n", p.GetCode(), object(p.GetData()), p.GetMessageMember(),
 		p.GetPathMember(), p.GetKeywordMember(), words(p.GetKeywords()))
+}
+
+func renderRule(b *bytes.Buffer, r *irv1.ErrorRule) {
+	fmt.Fprintf(b, "\t\trule %s", r.GetName())
+	for _, c := range r.GetConditions() {
+		fmt.Fprintf(b, " %s", strings.ReplaceAll(c.Words(), " ", "-"))
+	}
+	if r.GetMediaType() != "" {
+		fmt.Fprintf(b, " mediaType=%s", r.GetMediaType())
+	}
+	for _, c := range r.GetBody() {
+		fmt.Fprintf(b, " %q in %s", c.GetAt().GetTokens(), scalars(c.GetValues()))
+	}
+	if r.Code != nil {
+		fmt.Fprintf(b, " code=%d", r.GetCode())
+	}
+	if r.GetMessage() != "" {
+		fmt.Fprintf(b, " message=%q", r.GetMessage())
+	}
+	fmt.Fprintf(b, " set=%s fallback=%s", object(r.GetSet()), object(r.GetFallback()))
+	for _, h := range r.GetHeaders() {
+		fmt.Fprintf(b, " %s=%s", h.GetName(), h.GetHeader())
+	}
+	if r.GetRetry() {
+		b.WriteString(" retry")
+	}
+	b.WriteByte('\n')
+}
+
+func scalars(values []*irv1.Scalar) []string {
+	var all []string
+	for _, v := range values {
+		switch k := v.GetKind().(type) {
+		case *irv1.Scalar_Text:
+			all = append(all, fmt.Sprintf("%q", k.Text))
+		case *irv1.Scalar_Number:
+			all = append(all, fmt.Sprint(k.Number))
+		case *irv1.Scalar_Truth:
+			all = append(all, fmt.Sprint(k.Truth))
+		}
+	}
+	return all
 }
 
 func object(members []*irv1.Member) string {

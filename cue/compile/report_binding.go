@@ -77,30 +77,6 @@ func (r report) oneOfLength(v value, s string, rule *irv1.MetaRule) {
 		"%q is not between %d and %d bytes long, so it is never accepted", s, rule.GetMinLength(), rule.GetMaxLength())
 }
 
-func (r report) idleRule(v value, name string) {
-	r.list.Errorf(v.atLabel("idle-rule", `add status: ["4xx"], or failure: ["timeout"]`), "error rule %q matches nothing", name)
-}
-
-func (r report) tie(a, b value, first, second string, c *irv1.Condition) {
-	r.list.Errorf(b.atLabel("rule-tie", "remove it from one of them: neither is more specific"),
-		"error rules %q (%s) and %q both match %s", first, diag.Place(a.where()), second, condition(c))
-}
-
-func condition(c *irv1.Condition) string {
-	switch k := c.GetKind().(type) {
-	case *irv1.Condition_Status:
-		return fmt.Sprint(k.Status)
-	case *irv1.Condition_Class:
-		return fmt.Sprintf("%dxx", k.Class)
-	}
-	for name, f := range failureKinds {
-		if f == c.GetFailure() {
-			return name
-		}
-	}
-	return c.String()
-}
-
 func (r report) badHTTP(v value, s, problem string) {
 	r.list.Errorf(v.at("bad-http", ""), "%q: %s", s, problem)
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/bindery-dev/bindery/dataplane/rawjson"
 	"github.com/bindery-dev/bindery/dataplane/schema"
 	"github.com/bindery-dev/bindery/dataplane/table"
+	"github.com/bindery-dev/bindery/dataplane/upstream"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
 
@@ -38,9 +39,9 @@ func breach(d Direction, err error) Breach {
 // errNoBody is why a response without a body breaks its schema.
 var errNoBody = &schema.Violation{Path: "$", Place: "$", Keyword: "required", Message: "There is no body"}
 
-// checked returns o, the outcome of a 2xx response, as the tool's output schema
+// checked returns o, the outcome of the response resp, as the tool's output schema
 // leaves it: a result that breaks the schema either fails or goes out as it is.
-func checked(t *table.Tool, o Outcome) Outcome {
+func checked(t *table.Tool, resp *upstream.Response, o Outcome) Outcome {
 	if t.Output == nil || t.Output.Schema == nil || o.Class != OK {
 		return o
 	}
@@ -52,9 +53,8 @@ func checked(t *table.Tool, o Outcome) Outcome {
 		return o
 	}
 	if t.Output.Check == irv1.Check_CHECK_ENFORCE {
-		status := o.Status
-		o = failed(t, irv1.Failure_FAILURE_UNUSABLE, errors.New("the body of the response breaks the output schema"))
-		o.Class, o.Status = InvalidResult, status
+		o = failed(t, irv1.Failure_FAILURE_UNUSABLE, resp, errors.New("the body of the response breaks the output schema"))
+		o.Class = InvalidResult
 	}
 	o.Breaches = []Breach{breach(Result, err)}
 	return o

@@ -127,36 +127,15 @@ func Do(ctx context.Context, t *table.Tool, r Request) (o Outcome) {
 // of it.
 func exchange(ctx context.Context, t *table.Tool, req *upstream.Request) Outcome {
 	if err := upstream.Authorize(req.Header, t.Service.Credential, t.Deps().Secrets); err != nil {
-		o := failed(t, irv1.Failure_FAILURE_UNREACHABLE, err)
+		o := failed(t, irv1.Failure_FAILURE_UNREACHABLE, nil, err)
 		o.Class = Internal
 		return o
 	}
 	resp, err := t.Service.Client.Do(ctx, req)
 	if err == nil {
-		return checked(t, answered(t, resp))
+		return checked(t, resp, answered(t, resp))
 	}
 	return broken(t, resp, err)
-}
-
-// broken is the outcome of an exchange that ended with err; resp is what there was
-// of the response, nil for nothing.
-func broken(t *table.Tool, resp *upstream.Response, err error) Outcome {
-	failure := irv1.Failure_FAILURE_UNREACHABLE
-	switch {
-	case errors.Is(err, upstream.ErrCanceled):
-		return Outcome{Class: Canceled, Err: err, Error: &Error{Code: CodeInternal, Message: "The call was canceled.", Style: t.Errors.Style}}
-	case errors.Is(err, upstream.ErrTimeout):
-		failure = irv1.Failure_FAILURE_TIMEOUT
-	case errors.Is(err, upstream.ErrTooLarge) && !isSuccess(resp.Status):
-		return rejected(t, resp)
-	case errors.Is(err, upstream.ErrTooLarge):
-		failure = irv1.Failure_FAILURE_UNUSABLE
-	}
-	o := failed(t, failure, err)
-	if resp != nil {
-		o.Status = resp.Status
-	}
-	return o
 }
 
 // refused is the outcome of arguments that prepare returned err for.

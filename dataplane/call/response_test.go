@@ -150,6 +150,119 @@ func TestUpstreamErrors(t *testing.T) {
 	}
 }
 
+// Of the rules that match, the most specific makes the error.
+func TestNarrowedRules(t *testing.T) {
+	status := func(s uint32) *irv1.Condition { return &irv1.Condition{Kind: &irv1.Condition_Status{Status: s}} }
+	class := func(c uint32) *irv1.Condition { return &irv1.Condition{Kind: &irv1.Condition_Class{Class: c}} }
+	unusable := &irv1.Condition{Kind: &irv1.Condition_Failure{Failure: irv1.Failure_FAILURE_UNUSABLE}}
+	text := func(s string) *irv1.Scalar { return &irv1.Scalar{Kind: &irv1.Scalar_Text{Text: s}} }
+	number := func(n float64) *irv1.Scalar { return &irv1.Scalar{Kind: &irv1.Scalar_Number{Number: n}} }
+	at := func(at string, values ...*irv1.Scalar) *irv1.BodyCondition {
+		return &irv1.BodyCondition{At: &irv1.Pointer{Tokens: []string{at}}, Values: values}
+	}
+	rule := func(name string, c *irv1.Condition, mediaType string, body ...*irv1.BodyCondition) *irv1.ErrorRule {
+		return &irv1.ErrorRule{Name: name, Conditions: []*irv1.Condition{c}, MediaType: mediaType, Body: body, Message: name}
+	}
+	yes := &irv1.Scalar{Kind: &irv1.Scalar_Truth{Truth: true}}
+	rules := []*irv1.ErrorRule{
+		rule("class", class(4), ""),
+		rule("class and code", class(4), "", at("code", text("quota"))),
+		rule("code", status(409), "", at("code", text("a"), text("b"))),
+		rule("code and kind", status(409), "", at("code", text("a")), at("kind", yes)),
+		rule("number", status(409), "", at("code", number(7), number(0.5))),
+		rule("page", status(409), "text/html"),
+		rule("status", status(409), ""),
+		rule("page for a result", unusable, "text/html"),
+		rule("unusable", unusable, ""),
+	}
+	tests := []struct {
+		name      string
+		status    int
+		mediaType string
+		body      string
+		want      string
+	}{
+		{"class", 404, "", `{"code":"a"}`, "class"},
+		{"class and code", 404, "", `{"code":"quota"}`, "class and code"},
+		{"wrapped", 404, "", `{"error":{"code":"quota"},"code":"x"}`, "class and code"},
+		{"beside the wrapper", 404, "", `{"error":{"code":"x"},"code":"quota"}`, "class"},
+		{"a status goes before a class with a code", 409, "", `{"code":"quota"}`, "status"},
+		{"one of the values", 409, "", `{"code":"b"}`, "code"},
+		{"by escape", 409, "", `{"\u0063ode":"\u0062"}`, "code"},
+		{"two places", 409, "", `{"kind":true,"code":"a"}`, "code and kind"},
+		{"one of two places", 409, "", `{"kind":false,"code":"a"}`, "code"},
+		{"text is no truth", 409, "", `{"kind":"true","code":"a"}`, "code"},
+		{"number", 409, "", `{"code":7.0}`, "number"},
+		{"number otherwise written", 409, "", `{"code":5e-1}`, "number"},
+		{"text is no number", 409, "", `{"code":"7"}`, "status"},
+		{"a number without bounds", 409, "", `{"code":1e999999}`, "status"},
+		{"media type", 409, "text/html", `<p>`, "page"},
+		{"media type in other letters", 409, "Text/HTML ; charset=x", ``, "page"},
+		{"a body goes before a media type", 409, "text/html", `{"code":"b"}`, "code"},
+		{"another media type", 409, "text/htmlx", ``, "status"},
+		{"no body", 409, "", ``, "status"},
+		{"no object", 409, "", `["a"]`, "status"},
+		{"no JSON", 409, "", `{"code":"a"`, "status"},
+		{"too large", 409, "", `{"code":"a","x":"` + strings.Repeat("x", 64<<10) + `"}`, "status"},
+		{"unusable", 200, "application/json", `[]`, "unusable"},
+		{"unusable page", 200, "text/html", `<p>`, "page for a result"},
+	}
+	for _, style := range []irv1.ErrorStyle{irv1.ErrorStyle_ERROR_STYLE_JSONRPC, irv1.ErrorStyle_ERROR_STYLE_TOOL} {
+		for _, tt := range tests {
+			t.Run(tt.name+"/"+style.String(), func(t *testing.T) {
+				s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+					w.Header().Set("Content-Type", tt.mediaType)
+					answer(tt.status, tt.body)(w, r)
+				})
+				b := library(s.URL)
+				b.Errors.Rules, b.Errors.Style = rules, style
+				o := call.Do(context.Background(), build(t, b, table.Deps{}).Endpoint("/mcp").Tool("get_book"), call.Request{Arguments: []byte(getBook)})
+				if o.Rule != tt.want || o.Error.Message != tt.want || o.Error.Style != style {
+					t.Errorf("rule is %q, error %s", o.Rule, show(o.Error))
+				}
+			})
+		}
+	}
+}
+
+// Headers of a response become members of the error, whoever wrote it.
+func TestHeadersOfErrors(t *testing.T) {
+	tests := []struct {
+		name   string
+		status int
+		body   string
+		want   string
+	}{
+		{"upstream's error", 404, `{"kind":"none","message":"No"}`, `-32000 No {"kind":"none","message":"No","trace":"t \"1\"","wait":"7"}`},
+		{"over a member of it", 404, `{"kind":"none","message":"No","wait":1}`, `-32000 No {"kind":"none","message":"No","wait":"7","trace":"t \"1\""}`},
+		{"fallback", 404, ``, `-32000 The library refused. {"kind":"refused","message":"The library refused.","trace":"t \"1\"","wait":"7"}`},
+		{"neither", 500, ``, `-32000 The service answered with status 500. {"status":500,"wait":"7"}`},
+		{"unusable", 200, `[`, `-32000 The service sent an answer that cannot be used. {"wait":"7"}`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Retry-After", "7")
+				w.Header().Set("Trace", `t "1"`)
+				w.Header().Set("Long", strings.Repeat("x", 2000))
+				answer(tt.status, tt.body)(w, r)
+			})
+			b := library(s.URL)
+			wait := &irv1.HeaderMember{Name: "wait", Header: "Retry-After"}
+			b.Errors.Rules = []*irv1.ErrorRule{
+				{Name: "refused", Conditions: b.Errors.Rules[2].Conditions, Fallback: b.Errors.Rules[2].Fallback, Headers: []*irv1.HeaderMember{
+					{Name: "absent", Header: "Absent"}, {Name: "long", Header: "Long"}, {Name: "trace", Header: "Trace"}, wait}},
+				{Name: "others", Headers: []*irv1.HeaderMember{wait}, Conditions: []*irv1.Condition{
+					{Kind: &irv1.Condition_Class{Class: 5}}, {Kind: &irv1.Condition_Failure{Failure: irv1.Failure_FAILURE_UNUSABLE}}}},
+			}
+			o := call.Do(context.Background(), build(t, b, table.Deps{}).Endpoint("/mcp").Tool("get_book"), call.Request{Arguments: []byte(getBook)})
+			if show(o.Error) != tt.want {
+				t.Errorf("error is %s, want %s", show(o.Error), tt.want)
+			}
+		})
+	}
+}
+
 // An outcome names the rule that made its error.
 func TestRule(t *testing.T) {
 	tests := []struct {

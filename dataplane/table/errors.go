@@ -16,17 +16,26 @@ type Errors struct {
 	Usable  []string      // string members that an upstream's error must have
 	Payload PayloadError
 
-	statuses map[int]*Rule
-	classes  map[int]*Rule // by first digit
-	failures map[irv1.Failure]*Rule
+	rules rules
 }
 
 // A Rule is what a failure that it matches becomes.
 type Rule struct {
 	Name     string
 	Code     int           // of JSON-RPC; 0: as Errors has it
+	Message  string        // of the error, whatever the upstream says; "": as it says
 	Set      []Member      // overwrite those of the upstream's error
 	Fallback rawjson.Value // an object, the error without one of the upstream; nil: none
+	Headers  []Header      // of the response that become members, sorted by member
+	Retry    bool          // the request may be sent again
+
+	narrow narrowing
+}
+
+// A Header is a header of a response that becomes a member of the error.
+type Header struct {
+	Member string
+	Name   string // canonical
 }
 
 // A Member is a member of an object.
@@ -45,52 +54,37 @@ type PayloadError struct {
 	Keywords map[string]string // words by JSON Schema keyword
 }
 
-// Status returns the rule for an HTTP status: that of the status itself before
-// that of its class; nil for none.
-func (e *Errors) Status(status int) *Rule {
-	if r := e.statuses[status]; r != nil {
-		return r
-	}
-	return e.classes[status/100]
+// Response returns the rule for a response whose status is no 2xx; nil for none.
+// contentType is its header of that name, and said what its body says of the error,
+// nil when that is no JSON.
+func (e *Errors) Response(status int, contentType string, said rawjson.Value) *Rule {
+	return pick(e.rules.forStatus(status), contentType, said)
 }
 
 // Failure returns the rule for a failure without a usable response; nil for none.
-func (e *Errors) Failure(f irv1.Failure) *Rule { return e.failures[f] }
+// contentType is that of the response which cannot be used, "" without one.
+func (e *Errors) Failure(f irv1.Failure, contentType string) *Rule {
+	rule := pick(e.rules.failures[f], contentType, nil)
+	if rule == nil && f == irv1.Failure_FAILURE_TLS {
+		return e.Failure(irv1.Failure_FAILURE_UNREACHABLE, "")
+	}
+	return rule
+}
 
 func newErrors(source *irv1.Errors) (*Errors, error) {
 	e := &Errors{
-		Style:    source.GetStyle(),
-		Code:     int(source.GetCode()),
-		Unwrap:   source.GetUnwrap(),
-		Message:  source.GetMessage(),
-		Usable:   source.GetUsable(),
-		statuses: map[int]*Rule{},
-		classes:  map[int]*Rule{},
-		failures: map[irv1.Failure]*Rule{},
-	}
-	for _, r := range source.GetRules() {
-		rule, err := newRule(r)
-		if err != nil {
-			return nil, fmt.Errorf("rule %q: %w", r.GetName(), err)
-		}
-		e.add(rule, r.GetConditions())
+		Style:   source.GetStyle(),
+		Code:    int(source.GetCode()),
+		Unwrap:  source.GetUnwrap(),
+		Message: source.GetMessage(),
+		Usable:  source.GetUsable(),
 	}
 	var err error
+	if e.rules, err = newRules(source.GetRules()); err != nil {
+		return nil, err
+	}
 	e.Payload, err = newPayloadError(source.GetPayload())
 	return e, err
-}
-
-func (e *Errors) add(rule *Rule, conditions []*irv1.Condition) {
-	for _, c := range conditions {
-		switch k := c.GetKind().(type) {
-		case *irv1.Condition_Status:
-			e.statuses[int(k.Status)] = rule
-		case *irv1.Condition_Class:
-			e.classes[int(k.Class)] = rule
-		case *irv1.Condition_Failure:
-			e.failures[k.Failure] = rule
-		}
-	}
 }
 
 func newRule(r *irv1.ErrorRule) (*Rule, error) {
@@ -102,9 +96,19 @@ func newRule(r *irv1.ErrorRule) (*Rule, error) {
 	if err != nil {
 		return nil, err
 	}
-	rule := &Rule{Name: r.GetName(), Code: int(r.GetCode()), Set: set}
+	rule := &Rule{
+		Name:    r.GetName(),
+		Code:    int(r.GetCode()),
+		Message: r.GetMessage(),
+		Set:     set,
+		Retry:   r.GetRetry(),
+		narrow:  narrowing{r.GetMediaType(), r.GetBody()},
+	}
 	if len(fallback) > 0 {
 		rule.Fallback = Object(fallback)
+	}
+	for _, h := range r.GetHeaders() {
+		rule.Headers = append(rule.Headers, Header{Member: h.GetName(), Name: h.GetHeader()})
 	}
 	return rule, nil
 }

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/bindery-dev/bindery/dataplane/rawjson"
 	"github.com/bindery-dev/bindery/dataplane/secret"
 	"github.com/bindery-dev/bindery/dataplane/table"
 	"github.com/bindery-dev/bindery/dataplane/upstream"
@@ -431,9 +432,18 @@ func TestReasonsAreBounded(t *testing.T) {
 }
 
 // FuzzBuild holds that whatever Validate accepts Build takes or refuses, and that
-// what Validate refuses Build refuses.
+// what Validate refuses Build refuses. The rule for any failure can be looked for in
+// what was built.
 func FuzzBuild(f *testing.F) {
-	for _, b := range shop().bindings {
+	seeds := shop().bindings
+	class := []*irv1.Condition{{Kind: &irv1.Condition_Class{Class: 4}}}
+	seeds[0].Errors.Rules = []*irv1.ErrorRule{
+		{Name: "a", Conditions: class, Body: []*irv1.BodyCondition{{At: &irv1.Pointer{Tokens: []string{"a", "0"}}, Values: []*irv1.Scalar{
+			{Kind: &irv1.Scalar_Text{Text: "x"}}, {Kind: &irv1.Scalar_Number{Number: 1}}, {Kind: &irv1.Scalar_Truth{Truth: true}}}}}},
+		{Name: "b", Conditions: class, MediaType: "text/html", Headers: []*irv1.HeaderMember{{Name: "a", Header: "A"}}},
+		{Name: "c", Conditions: append(class, failure(irv1.Failure_FAILURE_TLS))},
+	}
+	for _, b := range seeds {
 		data, err := irv1.Marshal(b)
 		if err != nil {
 			f.Fatal(err)
@@ -469,7 +479,20 @@ func FuzzBuild(f *testing.F) {
 		if err == nil && (c.Validate() != nil || !json.Valid(tab.Endpoint(b.GetEndpoint()).Tools[0].JSON)) {
 			t.Errorf("a bad bundle became a table")
 		}
+		if err == nil {
+			findRules(tab.Endpoint(b.GetEndpoint()).Tools[0].Errors)
+		}
 	})
+}
+
+// findRules looks for the rule of every failure.
+func findRules(e *table.Errors) {
+	for status := range 1000 {
+		e.Response(status, "text/html", rawjson.Value(`{"a":[1,"x"],"b":{"c":true}}`))
+	}
+	for f := range irv1.Failure_name {
+		e.Failure(irv1.Failure(f), "text/html")
+	}
 }
 
 func BenchmarkBuild(b *testing.B) {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"strings"
 	"syscall"
 )
 
@@ -16,6 +17,8 @@ var (
 	// ErrUnreachable: no connection, or one that broke before the response was
 	// complete, or a response that is not HTTP.
 	ErrUnreachable = errors.New("unreachable")
+	// ErrTLS: no secure connection, because its handshake failed or a certificate.
+	ErrTLS = errors.New("no secure connection")
 	// ErrTimeout: the time for the exchange was up.
 	ErrTimeout = errors.New("timed out")
 	// ErrCanceled: the caller gave up.
@@ -57,8 +60,32 @@ func (c *Client) fail(ctx context.Context, err error) error {
 		e.Kind = ErrTimeout
 	default:
 		e.Kind, e.Cause = ErrUnreachable, cause(err)
+		if isTLS(err) {
+			e.Kind = ErrTLS
+		}
 	}
 	return e
+}
+
+// isTLS reports whether err is from crypto/tls or crypto/x509. Some of their errors
+// have no type that says so: an alert is a net.OpError of the operation "remote
+// error" or "local error", others have a text that does.
+func isTLS(err error) bool {
+	var (
+		verify *tls.CertificateVerificationError
+		record tls.RecordHeaderError
+		op     *net.OpError
+	)
+	if errors.As(err, &verify) || errors.As(err, &record) {
+		return true
+	}
+	if errors.As(err, &op) && (op.Op == "remote error" || op.Op == "local error") {
+		return true
+	}
+	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
+		err = inner
+	}
+	return strings.HasPrefix(err.Error(), "tls: ")
 }
 
 // cause puts a transport error into words. The error's own text may quote what the

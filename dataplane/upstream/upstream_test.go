@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"compress/gzip"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -268,7 +269,7 @@ func TestTLS(t *testing.T) {
 	srv.StartTLS()
 	defer srv.Close()
 	_, err := clientOf(t, srv.URL, nil).Do(context.Background(), request())
-	if err == nil || !strings.Contains(err.Error(), "its certificate is signed by an unknown authority") {
+	if !errors.Is(err, upstream.ErrTLS) || !strings.Contains(err.Error(), "its certificate is signed by an unknown authority") {
 		t.Errorf("error is %v", err)
 	}
 	_, err = clientOf(t, strings.Replace(srv.URL, "https", "http", 1), nil).Do(context.Background(), request())
@@ -284,7 +285,15 @@ func TestTLS(t *testing.T) {
 	plain := httptest.NewServer(nil)
 	defer plain.Close()
 	_, err = clientOf(t, strings.Replace(plain.URL, "http", "https", 1), nil).Do(context.Background(), request())
-	if err == nil || !strings.Contains(err.Error(), "it does not speak TLS") {
+	if !errors.Is(err, upstream.ErrTLS) || !strings.Contains(err.Error(), "it does not speak TLS") {
+		t.Errorf("error is %v", err)
+	}
+	// One that refuses us says so by an alert.
+	old := trusting.Clone()
+	old.TLSClientConfig.MaxVersion = tls.VersionTLS11
+	srv.TLS.MinVersion = tls.VersionTLS12
+	_, err = clientOf(t, srv.URL, old).Do(context.Background(), request())
+	if !errors.Is(err, upstream.ErrTLS) {
 		t.Errorf("error is %v", err)
 	}
 }

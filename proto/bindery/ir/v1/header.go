@@ -3,17 +3,13 @@ package irv1
 import (
 	"net/textproto"
 	"slices"
+	"strings"
 )
 
 // ValidHeaderName reports whether name is a header name (RFC 9110, section 5.1) in
 // canonical form.
 func ValidHeaderName(name string) bool {
-	for i := range len(name) {
-		if !isTokenChar(name[i]) {
-			return false
-		}
-	}
-	return name != "" && textproto.CanonicalMIMEHeaderKey(name) == name
+	return isToken(name) && textproto.CanonicalMIMEHeaderKey(name) == name
 }
 
 // ValidHeaderValue reports whether value can be sent as it is: printable ASCII that
@@ -37,6 +33,22 @@ func ReservedHeader(name string) bool {
 		"Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Proxy-Connection", "Te", "Trailer",
 		"Transfer-Encoding", "Upgrade",
 	}, name)
+}
+
+// ValidMediaType reports whether s is a media type in lower case without parameters,
+// such as "application/problem+json" (RFC 9110, section 8.3.1).
+func ValidMediaType(s string) bool {
+	kind, sub, ok := strings.Cut(s, "/")
+	return ok && isToken(kind) && isToken(sub) && strings.ToLower(s) == s
+}
+
+func isToken(s string) bool {
+	for i := range len(s) {
+		if !isTokenChar(s[i]) {
+			return false
+		}
+	}
+	return s != ""
 }
 
 func isTokenChar(c byte) bool {

@@ -251,6 +251,9 @@ const (
 	Failure_FAILURE_TIMEOUT     Failure = 2
 	// A 2xx whose body cannot be a result.
 	Failure_FAILURE_UNUSABLE Failure = 3
+	// No secure connection: its handshake failed, or a certificate. Where no rule has
+	// it, FAILURE_UNREACHABLE covers it.
+	Failure_FAILURE_TLS Failure = 4
 )
 
 // Enum value maps for Failure.
@@ -260,12 +263,14 @@ var (
 		1: "FAILURE_UNREACHABLE",
 		2: "FAILURE_TIMEOUT",
 		3: "FAILURE_UNUSABLE",
+		4: "FAILURE_TLS",
 	}
 	Failure_value = map[string]int32{
 		"FAILURE_UNSPECIFIED": 0,
 		"FAILURE_UNREACHABLE": 1,
 		"FAILURE_TIMEOUT":     2,
 		"FAILURE_UNUSABLE":    3,
+		"FAILURE_TLS":         4,
 	}
 )
 
@@ -963,8 +968,10 @@ type Upstream struct {
 	MaxRequestBytes int64 `protobuf:"varint,6,opt,name=max_request_bytes,json=maxRequestBytes,proto3" json:"max_request_bytes,omitempty"`
 	// max_response_bytes bounds the body that is read, after decompression.
 	MaxResponseBytes int64 `protobuf:"varint,7,opt,name=max_response_bytes,json=maxResponseBytes,proto3" json:"max_response_bytes,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// retry_budget is there when a tool of the binding has a retry.
+	RetryBudget   *RetryBudget `protobuf:"bytes,8,opt,name=retry_budget,json=retryBudget,proto3" json:"retry_budget,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Upstream) Reset() {
@@ -1046,6 +1053,69 @@ func (x *Upstream) GetMaxResponseBytes() int64 {
 	return 0
 }
 
+func (x *Upstream) GetRetryBudget() *RetryBudget {
+	if x != nil {
+		return x.RetryBudget
+	}
+	return nil
+}
+
+// RetryBudget bounds the requests to an upstream that repeat others. It is a store
+// of retries that begins full, and holds what ten seconds and a hundred calls add.
+type RetryBudget struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// percent is how many hundredths of a retry a call adds, 0..100.
+	Percent uint32 `protobuf:"varint,1,opt,name=percent,proto3" json:"percent,omitempty"`
+	// per_second is how many retries a second adds, 0..1000.
+	PerSecond     uint32 `protobuf:"varint,2,opt,name=per_second,json=perSecond,proto3" json:"per_second,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RetryBudget) Reset() {
+	*x = RetryBudget{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RetryBudget) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RetryBudget) ProtoMessage() {}
+
+func (x *RetryBudget) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RetryBudget.ProtoReflect.Descriptor instead.
+func (*RetryBudget) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *RetryBudget) GetPercent() uint32 {
+	if x != nil {
+		return x.Percent
+	}
+	return 0
+}
+
+func (x *RetryBudget) GetPerSecond() uint32 {
+	if x != nil {
+		return x.PerSecond
+	}
+	return 0
+}
+
 type Header struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// name is in canonical form.
@@ -1057,7 +1127,7 @@ type Header struct {
 
 func (x *Header) Reset() {
 	*x = Header{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[6]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1069,7 +1139,7 @@ func (x *Header) String() string {
 func (*Header) ProtoMessage() {}
 
 func (x *Header) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[6]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1082,7 +1152,7 @@ func (x *Header) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Header.ProtoReflect.Descriptor instead.
 func (*Header) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{6}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Header) GetName() string {
@@ -1115,7 +1185,7 @@ type Credential struct {
 
 func (x *Credential) Reset() {
 	*x = Credential{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[7]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1127,7 +1197,7 @@ func (x *Credential) String() string {
 func (*Credential) ProtoMessage() {}
 
 func (x *Credential) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[7]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1140,7 +1210,7 @@ func (x *Credential) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Credential.ProtoReflect.Descriptor instead.
 func (*Credential) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{7}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Credential) GetKind() isCredential_Kind {
@@ -1208,7 +1278,7 @@ type BearerCredential struct {
 
 func (x *BearerCredential) Reset() {
 	*x = BearerCredential{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[8]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1220,7 +1290,7 @@ func (x *BearerCredential) String() string {
 func (*BearerCredential) ProtoMessage() {}
 
 func (x *BearerCredential) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[8]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1233,7 +1303,7 @@ func (x *BearerCredential) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BearerCredential.ProtoReflect.Descriptor instead.
 func (*BearerCredential) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{8}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *BearerCredential) GetSecret() string {
@@ -1253,7 +1323,7 @@ type BasicCredential struct {
 
 func (x *BasicCredential) Reset() {
 	*x = BasicCredential{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[9]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1265,7 +1335,7 @@ func (x *BasicCredential) String() string {
 func (*BasicCredential) ProtoMessage() {}
 
 func (x *BasicCredential) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[9]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1278,7 +1348,7 @@ func (x *BasicCredential) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BasicCredential.ProtoReflect.Descriptor instead.
 func (*BasicCredential) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{9}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *BasicCredential) GetUser() string {
@@ -1306,7 +1376,7 @@ type HeaderCredential struct {
 
 func (x *HeaderCredential) Reset() {
 	*x = HeaderCredential{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[10]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1318,7 +1388,7 @@ func (x *HeaderCredential) String() string {
 func (*HeaderCredential) ProtoMessage() {}
 
 func (x *HeaderCredential) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[10]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1331,7 +1401,7 @@ func (x *HeaderCredential) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HeaderCredential.ProtoReflect.Descriptor instead.
 func (*HeaderCredential) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{10}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *HeaderCredential) GetName() string {
@@ -1363,14 +1433,21 @@ type MetaRule struct {
 	MaxLength uint32 `protobuf:"varint,8,opt,name=max_length,json=maxLength,proto3" json:"max_length,omitempty"`
 	// one_of is the list of accepted values, in the author's order; empty accepts
 	// all.
-	OneOf         []string `protobuf:"bytes,9,rep,name=one_of,json=oneOf,proto3" json:"one_of,omitempty"`
+	OneOf []string `protobuf:"bytes,9,rep,name=one_of,json=oneOf,proto3" json:"one_of,omitempty"`
+	// key says that a request with the header may be repeated: the service answers
+	// an equal key as it did the first time.
+	Key bool `protobuf:"varint,10,opt,name=key,proto3" json:"key,omitempty"`
+	// namespace is an inbound header, in canonical form: what is sent for a caller's
+	// value is the SHA-256, in lower-case hexadecimal, of that header's value, a zero
+	// byte and the caller's value. "" sends the value as it is.
+	Namespace     string `protobuf:"bytes,11,opt,name=namespace,proto3" json:"namespace,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *MetaRule) Reset() {
 	*x = MetaRule{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[11]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1382,7 +1459,7 @@ func (x *MetaRule) String() string {
 func (*MetaRule) ProtoMessage() {}
 
 func (x *MetaRule) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[11]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1395,7 +1472,7 @@ func (x *MetaRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MetaRule.ProtoReflect.Descriptor instead.
 func (*MetaRule) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{11}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *MetaRule) GetField() string {
@@ -1461,6 +1538,20 @@ func (x *MetaRule) GetOneOf() []string {
 	return nil
 }
 
+func (x *MetaRule) GetKey() bool {
+	if x != nil {
+		return x.Key
+	}
+	return false
+}
+
+func (x *MetaRule) GetNamespace() string {
+	if x != nil {
+		return x.Namespace
+	}
+	return ""
+}
+
 // Pointer is a JSON Pointer (RFC 6901), split and unescaped. No token means the
 // whole value.
 type Pointer struct {
@@ -1472,7 +1563,7 @@ type Pointer struct {
 
 func (x *Pointer) Reset() {
 	*x = Pointer{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[12]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1484,7 +1575,7 @@ func (x *Pointer) String() string {
 func (*Pointer) ProtoMessage() {}
 
 func (x *Pointer) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[12]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1497,7 +1588,7 @@ func (x *Pointer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pointer.ProtoReflect.Descriptor instead.
 func (*Pointer) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{12}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Pointer) GetTokens() []string {
@@ -1521,8 +1612,9 @@ type Errors struct {
 	// usable are the members, all strings, without which an upstream's error
 	// object is not used; sorted. Empty: any object is usable.
 	Usable []string `protobuf:"bytes,5,rep,name=usable,proto3" json:"usable,omitempty"`
-	// rules are sorted by name. The one with the most specific matching condition
-	// applies: a status before a class.
+	// rules are sorted by name. Of those that match, the most specific applies: a
+	// status before a class; then the one that asks for more places of the body; then
+	// one with a media type.
 	Rules []*ErrorRule `protobuf:"bytes,6,rep,name=rules,proto3" json:"rules,omitempty"`
 	// payload is what a payload that breaks its schema becomes.
 	Payload       *PayloadError `protobuf:"bytes,7,opt,name=payload,proto3" json:"payload,omitempty"`
@@ -1532,7 +1624,7 @@ type Errors struct {
 
 func (x *Errors) Reset() {
 	*x = Errors{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[13]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1544,7 +1636,7 @@ func (x *Errors) String() string {
 func (*Errors) ProtoMessage() {}
 
 func (x *Errors) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[13]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1557,7 +1649,7 @@ func (x *Errors) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Errors.ProtoReflect.Descriptor instead.
 func (*Errors) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{13}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Errors) GetStyle() ErrorStyle {
@@ -1623,7 +1715,7 @@ type Condition struct {
 
 func (x *Condition) Reset() {
 	*x = Condition{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[14]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1635,7 +1727,7 @@ func (x *Condition) String() string {
 func (*Condition) ProtoMessage() {}
 
 func (x *Condition) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[14]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1648,7 +1740,7 @@ func (x *Condition) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Condition.ProtoReflect.Descriptor instead.
 func (*Condition) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{14}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Condition) GetKind() isCondition_Kind {
@@ -1713,7 +1805,7 @@ func (*Condition_Failure) isCondition_Kind() {}
 type ErrorRule struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// any of the conditions makes the rule match.
+	// any of the conditions makes the rule match, if media_type and all of body agree.
 	Conditions []*Condition `protobuf:"bytes,2,rep,name=conditions,proto3" json:"conditions,omitempty"`
 	// code overrides Errors.code.
 	Code *int32 `protobuf:"varint,3,opt,name=code,proto3,oneof" json:"code,omitempty"`
@@ -1721,14 +1813,26 @@ type ErrorRule struct {
 	Set []*Member `protobuf:"bytes,4,rep,name=set,proto3" json:"set,omitempty"`
 	// fallback is the error when the upstream sent none that is usable; sorted by
 	// name. set does not apply to it.
-	Fallback      []*Member `protobuf:"bytes,5,rep,name=fallback,proto3" json:"fallback,omitempty"`
+	Fallback []*Member `protobuf:"bytes,5,rep,name=fallback,proto3" json:"fallback,omitempty"`
+	// media_type is the response's, such as "text/html", in lower case and without
+	// parameters; "" is any.
+	MediaType string `protobuf:"bytes,6,opt,name=media_type,json=mediaType,proto3" json:"media_type,omitempty"`
+	// body is what the response's error, unwrapped, has in it; sorted by place. With
+	// one, all conditions are statuses or classes.
+	Body []*BodyCondition `protobuf:"bytes,7,rep,name=body,proto3" json:"body,omitempty"`
+	// message replaces the message of the error; "" does not.
+	Message string `protobuf:"bytes,8,opt,name=message,proto3" json:"message,omitempty"`
+	// headers become members of the error, also of the fallback; sorted by name.
+	Headers []*HeaderMember `protobuf:"bytes,9,rep,name=headers,proto3" json:"headers,omitempty"`
+	// retry says that the request may be sent again.
+	Retry         bool `protobuf:"varint,10,opt,name=retry,proto3" json:"retry,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ErrorRule) Reset() {
 	*x = ErrorRule{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[15]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1740,7 +1844,7 @@ func (x *ErrorRule) String() string {
 func (*ErrorRule) ProtoMessage() {}
 
 func (x *ErrorRule) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[15]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1753,7 +1857,7 @@ func (x *ErrorRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorRule.ProtoReflect.Descriptor instead.
 func (*ErrorRule) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{15}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ErrorRule) GetName() string {
@@ -1791,6 +1895,249 @@ func (x *ErrorRule) GetFallback() []*Member {
 	return nil
 }
 
+func (x *ErrorRule) GetMediaType() string {
+	if x != nil {
+		return x.MediaType
+	}
+	return ""
+}
+
+func (x *ErrorRule) GetBody() []*BodyCondition {
+	if x != nil {
+		return x.Body
+	}
+	return nil
+}
+
+func (x *ErrorRule) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *ErrorRule) GetHeaders() []*HeaderMember {
+	if x != nil {
+		return x.Headers
+	}
+	return nil
+}
+
+func (x *ErrorRule) GetRetry() bool {
+	if x != nil {
+		return x.Retry
+	}
+	return false
+}
+
+// BodyCondition holds when one of the values is at a place.
+type BodyCondition struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	At    *Pointer               `protobuf:"bytes,1,opt,name=at,proto3" json:"at,omitempty"`
+	// values are never none; sorted by kind, then by value.
+	Values        []*Scalar `protobuf:"bytes,2,rep,name=values,proto3" json:"values,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BodyCondition) Reset() {
+	*x = BodyCondition{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BodyCondition) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BodyCondition) ProtoMessage() {}
+
+func (x *BodyCondition) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BodyCondition.ProtoReflect.Descriptor instead.
+func (*BodyCondition) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *BodyCondition) GetAt() *Pointer {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
+func (x *BodyCondition) GetValues() []*Scalar {
+	if x != nil {
+		return x.Values
+	}
+	return nil
+}
+
+type Scalar struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Types that are valid to be assigned to Kind:
+	//
+	//	*Scalar_Text
+	//	*Scalar_Number
+	//	*Scalar_Truth
+	Kind          isScalar_Kind `protobuf_oneof:"kind"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Scalar) Reset() {
+	*x = Scalar{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Scalar) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Scalar) ProtoMessage() {}
+
+func (x *Scalar) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Scalar.ProtoReflect.Descriptor instead.
+func (*Scalar) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *Scalar) GetKind() isScalar_Kind {
+	if x != nil {
+		return x.Kind
+	}
+	return nil
+}
+
+func (x *Scalar) GetText() string {
+	if x != nil {
+		if x, ok := x.Kind.(*Scalar_Text); ok {
+			return x.Text
+		}
+	}
+	return ""
+}
+
+func (x *Scalar) GetNumber() float64 {
+	if x != nil {
+		if x, ok := x.Kind.(*Scalar_Number); ok {
+			return x.Number
+		}
+	}
+	return 0
+}
+
+func (x *Scalar) GetTruth() bool {
+	if x != nil {
+		if x, ok := x.Kind.(*Scalar_Truth); ok {
+			return x.Truth
+		}
+	}
+	return false
+}
+
+type isScalar_Kind interface {
+	isScalar_Kind()
+}
+
+type Scalar_Text struct {
+	Text string `protobuf:"bytes,1,opt,name=text,proto3,oneof"`
+}
+
+type Scalar_Number struct {
+	// number is finite; numbers are compared in double precision.
+	Number float64 `protobuf:"fixed64,2,opt,name=number,proto3,oneof"`
+}
+
+type Scalar_Truth struct {
+	Truth bool `protobuf:"varint,3,opt,name=truth,proto3,oneof"`
+}
+
+func (*Scalar_Text) isScalar_Kind() {}
+
+func (*Scalar_Number) isScalar_Kind() {}
+
+func (*Scalar_Truth) isScalar_Kind() {}
+
+// HeaderMember is a member that takes the value of a response's header, as a string.
+// A header that the response has not gives none.
+type HeaderMember struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// header is in canonical form.
+	Header        string `protobuf:"bytes,2,opt,name=header,proto3" json:"header,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HeaderMember) Reset() {
+	*x = HeaderMember{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HeaderMember) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HeaderMember) ProtoMessage() {}
+
+func (x *HeaderMember) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HeaderMember.ProtoReflect.Descriptor instead.
+func (*HeaderMember) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *HeaderMember) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *HeaderMember) GetHeader() string {
+	if x != nil {
+		return x.Header
+	}
+	return ""
+}
+
 type Member struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -1802,7 +2149,7 @@ type Member struct {
 
 func (x *Member) Reset() {
 	*x = Member{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[16]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1814,7 +2161,7 @@ func (x *Member) String() string {
 func (*Member) ProtoMessage() {}
 
 func (x *Member) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[16]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1827,7 +2174,7 @@ func (x *Member) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Member.ProtoReflect.Descriptor instead.
 func (*Member) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{16}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Member) GetName() string {
@@ -1865,7 +2212,7 @@ type PayloadError struct {
 
 func (x *PayloadError) Reset() {
 	*x = PayloadError{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[17]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1877,7 +2224,7 @@ func (x *PayloadError) String() string {
 func (*PayloadError) ProtoMessage() {}
 
 func (x *PayloadError) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[17]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1890,7 +2237,7 @@ func (x *PayloadError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PayloadError.ProtoReflect.Descriptor instead.
 func (*PayloadError) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{17}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *PayloadError) GetCode() int32 {
@@ -1945,7 +2292,7 @@ type KeywordWord struct {
 
 func (x *KeywordWord) Reset() {
 	*x = KeywordWord{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[18]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1957,7 +2304,7 @@ func (x *KeywordWord) String() string {
 func (*KeywordWord) ProtoMessage() {}
 
 func (x *KeywordWord) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[18]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1970,7 +2317,7 @@ func (x *KeywordWord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KeywordWord.ProtoReflect.Descriptor instead.
 func (*KeywordWord) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{18}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *KeywordWord) GetKeyword() string {
@@ -2013,14 +2360,16 @@ type Tool struct {
 	Annotations *Annotations         `protobuf:"bytes,11,opt,name=annotations,proto3" json:"annotations,omitempty"`
 	Result      ResultMode           `protobuf:"varint,12,opt,name=result,proto3,enum=bindery.ir.v1.ResultMode" json:"result,omitempty"`
 	// output is absent when nothing is known of results.
-	Output        *Output `protobuf:"bytes,13,opt,name=output,proto3" json:"output,omitempty"`
+	Output *Output `protobuf:"bytes,13,opt,name=output,proto3" json:"output,omitempty"`
+	// retry is absent when a request is never sent again.
+	Retry         *Retry `protobuf:"bytes,21,opt,name=retry,proto3" json:"retry,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Tool) Reset() {
 	*x = Tool{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[19]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2032,7 +2381,7 @@ func (x *Tool) String() string {
 func (*Tool) ProtoMessage() {}
 
 func (x *Tool) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[19]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2045,7 +2394,7 @@ func (x *Tool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tool.ProtoReflect.Descriptor instead.
 func (*Tool) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{19}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Tool) GetName() string {
@@ -2139,6 +2488,80 @@ func (x *Tool) GetOutput() *Output {
 	return nil
 }
 
+func (x *Tool) GetRetry() *Retry {
+	if x != nil {
+		return x.Retry
+	}
+	return nil
+}
+
+// Retry says how a request that failed is sent again. It is only where its tool's
+// annotations say idempotent, or with the header of a meta rule that is a key.
+type Retry struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// attempts is how often it is sent at most, the first time included, 2..5.
+	Attempts uint32 `protobuf:"varint,1,opt,name=attempts,proto3" json:"attempts,omitempty"`
+	// max_wait is the longest wait that an upstream can ask for with Retry-After; one
+	// that asks for more gets no other request.
+	MaxWait *durationpb.Duration `protobuf:"bytes,2,opt,name=max_wait,json=maxWait,proto3" json:"max_wait,omitempty"`
+	// backoff is the longest wait before the second attempt where the upstream asks
+	// for none; it doubles with each further one.
+	Backoff       *durationpb.Duration `protobuf:"bytes,3,opt,name=backoff,proto3" json:"backoff,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Retry) Reset() {
+	*x = Retry{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Retry) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Retry) ProtoMessage() {}
+
+func (x *Retry) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Retry.ProtoReflect.Descriptor instead.
+func (*Retry) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *Retry) GetAttempts() uint32 {
+	if x != nil {
+		return x.Attempts
+	}
+	return 0
+}
+
+func (x *Retry) GetMaxWait() *durationpb.Duration {
+	if x != nil {
+		return x.MaxWait
+	}
+	return nil
+}
+
+func (x *Retry) GetBackoff() *durationpb.Duration {
+	if x != nil {
+		return x.Backoff
+	}
+	return nil
+}
+
 type PathPart struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Types that are valid to be assigned to Kind:
@@ -2152,7 +2575,7 @@ type PathPart struct {
 
 func (x *PathPart) Reset() {
 	*x = PathPart{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[20]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2164,7 +2587,7 @@ func (x *PathPart) String() string {
 func (*PathPart) ProtoMessage() {}
 
 func (x *PathPart) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[20]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2177,7 +2600,7 @@ func (x *PathPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PathPart.ProtoReflect.Descriptor instead.
 func (*PathPart) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{20}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *PathPart) GetKind() isPathPart_Kind {
@@ -2236,7 +2659,7 @@ type Argument struct {
 
 func (x *Argument) Reset() {
 	*x = Argument{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[21]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2248,7 +2671,7 @@ func (x *Argument) String() string {
 func (*Argument) ProtoMessage() {}
 
 func (x *Argument) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[21]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2261,7 +2684,7 @@ func (x *Argument) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Argument.ProtoReflect.Descriptor instead.
 func (*Argument) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{21}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Argument) GetName() string {
@@ -2310,7 +2733,7 @@ type Payload struct {
 
 func (x *Payload) Reset() {
 	*x = Payload{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[22]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2322,7 +2745,7 @@ func (x *Payload) String() string {
 func (*Payload) ProtoMessage() {}
 
 func (x *Payload) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[22]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2335,7 +2758,7 @@ func (x *Payload) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Payload.ProtoReflect.Descriptor instead.
 func (*Payload) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{22}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Payload) GetRequired() bool {
@@ -2371,7 +2794,7 @@ type Output struct {
 
 func (x *Output) Reset() {
 	*x = Output{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[23]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2383,7 +2806,7 @@ func (x *Output) String() string {
 func (*Output) ProtoMessage() {}
 
 func (x *Output) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[23]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2396,7 +2819,7 @@ func (x *Output) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Output.ProtoReflect.Descriptor instead.
 func (*Output) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{23}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Output) GetSchema() []byte {
@@ -2440,7 +2863,7 @@ type Annotations struct {
 
 func (x *Annotations) Reset() {
 	*x = Annotations{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[24]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2452,7 +2875,7 @@ func (x *Annotations) String() string {
 func (*Annotations) ProtoMessage() {}
 
 func (x *Annotations) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[24]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2465,7 +2888,7 @@ func (x *Annotations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Annotations.ProtoReflect.Descriptor instead.
 func (*Annotations) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{24}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Annotations) GetReadOnly() bool {
@@ -2528,7 +2951,7 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\x04json\x18\x02 \x01(\fR\x04json\x12\x1d\n" +
 	"\n" +
 	"media_type\x18\x03 \x01(\tR\tmediaType\x122\n" +
-	"\amax_age\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\x06maxAge\"\xba\x02\n" +
+	"\amax_age\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\x06maxAge\"\xf9\x02\n" +
 	"\bUpstream\x12-\n" +
 	"\x06scheme\x18\x01 \x01(\x0e2\x15.bindery.ir.v1.SchemeR\x06scheme\x12\x1c\n" +
 	"\tauthority\x18\x02 \x01(\tR\tauthority\x12\x1b\n" +
@@ -2538,7 +2961,12 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"credential\x18\x05 \x01(\v2\x19.bindery.ir.v1.CredentialR\n" +
 	"credential\x12*\n" +
 	"\x11max_request_bytes\x18\x06 \x01(\x03R\x0fmaxRequestBytes\x12,\n" +
-	"\x12max_response_bytes\x18\a \x01(\x03R\x10maxResponseBytes\"2\n" +
+	"\x12max_response_bytes\x18\a \x01(\x03R\x10maxResponseBytes\x12=\n" +
+	"\fretry_budget\x18\b \x01(\v2\x1a.bindery.ir.v1.RetryBudgetR\vretryBudget\"F\n" +
+	"\vRetryBudget\x12\x18\n" +
+	"\apercent\x18\x01 \x01(\rR\apercent\x12\x1d\n" +
+	"\n" +
+	"per_second\x18\x02 \x01(\rR\tperSecond\"2\n" +
 	"\x06Header\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value\"\xc2\x01\n" +
@@ -2555,7 +2983,7 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\x06secret\x18\x02 \x01(\tR\x06secret\">\n" +
 	"\x10HeaderCredential\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
-	"\x06secret\x18\x02 \x01(\tR\x06secret\"\xaf\x02\n" +
+	"\x06secret\x18\x02 \x01(\tR\x06secret\"\xdf\x02\n" +
 	"\bMetaRule\x12\x14\n" +
 	"\x05field\x18\x01 \x01(\tR\x05field\x12\x16\n" +
 	"\x06header\x18\x02 \x01(\tR\x06header\x12\x1a\n" +
@@ -2567,7 +2995,10 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"min_length\x18\a \x01(\rR\tminLength\x12\x1d\n" +
 	"\n" +
 	"max_length\x18\b \x01(\rR\tmaxLength\x12\x15\n" +
-	"\x06one_of\x18\t \x03(\tR\x05oneOf\"!\n" +
+	"\x06one_of\x18\t \x03(\tR\x05oneOf\x12\x10\n" +
+	"\x03key\x18\n" +
+	" \x01(\bR\x03key\x12\x1c\n" +
+	"\tnamespace\x18\v \x01(\tR\tnamespace\"!\n" +
 	"\aPointer\x12\x16\n" +
 	"\x06tokens\x18\x01 \x03(\tR\x06tokens\"\xae\x02\n" +
 	"\x06Errors\x12/\n" +
@@ -2582,7 +3013,7 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\x06status\x18\x01 \x01(\rH\x00R\x06status\x12\x16\n" +
 	"\x05class\x18\x02 \x01(\rH\x00R\x05class\x122\n" +
 	"\afailure\x18\x03 \x01(\x0e2\x16.bindery.ir.v1.FailureH\x00R\afailureB\x06\n" +
-	"\x04kind\"\xd7\x01\n" +
+	"\x04kind\"\x8f\x03\n" +
 	"\tErrorRule\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x128\n" +
 	"\n" +
@@ -2590,8 +3021,26 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"conditions\x12\x17\n" +
 	"\x04code\x18\x03 \x01(\x05H\x00R\x04code\x88\x01\x01\x12'\n" +
 	"\x03set\x18\x04 \x03(\v2\x15.bindery.ir.v1.MemberR\x03set\x121\n" +
-	"\bfallback\x18\x05 \x03(\v2\x15.bindery.ir.v1.MemberR\bfallbackB\a\n" +
-	"\x05_code\"0\n" +
+	"\bfallback\x18\x05 \x03(\v2\x15.bindery.ir.v1.MemberR\bfallback\x12\x1d\n" +
+	"\n" +
+	"media_type\x18\x06 \x01(\tR\tmediaType\x120\n" +
+	"\x04body\x18\a \x03(\v2\x1c.bindery.ir.v1.BodyConditionR\x04body\x12\x18\n" +
+	"\amessage\x18\b \x01(\tR\amessage\x125\n" +
+	"\aheaders\x18\t \x03(\v2\x1b.bindery.ir.v1.HeaderMemberR\aheaders\x12\x14\n" +
+	"\x05retry\x18\n" +
+	" \x01(\bR\x05retryB\a\n" +
+	"\x05_code\"f\n" +
+	"\rBodyCondition\x12&\n" +
+	"\x02at\x18\x01 \x01(\v2\x16.bindery.ir.v1.PointerR\x02at\x12-\n" +
+	"\x06values\x18\x02 \x03(\v2\x15.bindery.ir.v1.ScalarR\x06values\"X\n" +
+	"\x06Scalar\x12\x14\n" +
+	"\x04text\x18\x01 \x01(\tH\x00R\x04text\x12\x18\n" +
+	"\x06number\x18\x02 \x01(\x01H\x00R\x06number\x12\x16\n" +
+	"\x05truth\x18\x03 \x01(\bH\x00R\x05truthB\x06\n" +
+	"\x04kind\":\n" +
+	"\fHeaderMember\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
+	"\x06header\x18\x02 \x01(\tR\x06header\"0\n" +
 	"\x06Member\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04json\x18\x02 \x01(\fR\x04json\"\xf4\x01\n" +
@@ -2605,7 +3054,7 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\bkeywords\x18\x06 \x03(\v2\x1a.bindery.ir.v1.KeywordWordR\bkeywords\";\n" +
 	"\vKeywordWord\x12\x18\n" +
 	"\akeyword\x18\x01 \x01(\tR\akeyword\x12\x12\n" +
-	"\x04word\x18\x02 \x01(\tR\x04word\"\xa3\x04\n" +
+	"\x04word\x18\x02 \x01(\tR\x04word\"\xcf\x04\n" +
 	"\x04Tool\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12 \n" +
@@ -2620,7 +3069,12 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	" \x01(\v2\x19.google.protobuf.DurationR\atimeout\x12<\n" +
 	"\vannotations\x18\v \x01(\v2\x1a.bindery.ir.v1.AnnotationsR\vannotations\x121\n" +
 	"\x06result\x18\f \x01(\x0e2\x19.bindery.ir.v1.ResultModeR\x06result\x12-\n" +
-	"\x06output\x18\r \x01(\v2\x15.bindery.ir.v1.OutputR\x06output\"L\n" +
+	"\x06output\x18\r \x01(\v2\x15.bindery.ir.v1.OutputR\x06output\x12*\n" +
+	"\x05retry\x18\x15 \x01(\v2\x14.bindery.ir.v1.RetryR\x05retry\"\x8e\x01\n" +
+	"\x05Retry\x12\x1a\n" +
+	"\battempts\x18\x01 \x01(\rR\battempts\x124\n" +
+	"\bmax_wait\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\amaxWait\x123\n" +
+	"\abackoff\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\abackoff\"L\n" +
 	"\bPathPart\x12\x1a\n" +
 	"\aliteral\x18\x01 \x01(\tH\x00R\aliteral\x12\x1c\n" +
 	"\bargument\x18\x02 \x01(\tH\x00R\bargumentB\x06\n" +
@@ -2668,12 +3122,13 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"ErrorStyle\x12\x1b\n" +
 	"\x17ERROR_STYLE_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13ERROR_STYLE_JSONRPC\x10\x01\x12\x14\n" +
-	"\x10ERROR_STYLE_TOOL\x10\x02*f\n" +
+	"\x10ERROR_STYLE_TOOL\x10\x02*w\n" +
 	"\aFailure\x12\x17\n" +
 	"\x13FAILURE_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13FAILURE_UNREACHABLE\x10\x01\x12\x13\n" +
 	"\x0fFAILURE_TIMEOUT\x10\x02\x12\x14\n" +
-	"\x10FAILURE_UNUSABLE\x10\x03*v\n" +
+	"\x10FAILURE_UNUSABLE\x10\x03\x12\x0f\n" +
+	"\vFAILURE_TLS\x10\x04*v\n" +
 	"\x06Method\x12\x16\n" +
 	"\x12METHOD_UNSPECIFIED\x10\x00\x12\x0e\n" +
 	"\n" +
@@ -2719,7 +3174,7 @@ func file_bindery_ir_v1_ir_proto_rawDescGZIP() []byte {
 }
 
 var file_bindery_ir_v1_ir_proto_enumTypes = make([]protoimpl.EnumInfo, 10)
-var file_bindery_ir_v1_ir_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
+var file_bindery_ir_v1_ir_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
 var file_bindery_ir_v1_ir_proto_goTypes = []any{
 	(Scheme)(0),                 // 0: bindery.ir.v1.Scheme
 	(Format)(0),                 // 1: bindery.ir.v1.Format
@@ -2737,72 +3192,85 @@ var file_bindery_ir_v1_ir_proto_goTypes = []any{
 	(*Binding)(nil),             // 13: bindery.ir.v1.Binding
 	(*Document)(nil),            // 14: bindery.ir.v1.Document
 	(*Upstream)(nil),            // 15: bindery.ir.v1.Upstream
-	(*Header)(nil),              // 16: bindery.ir.v1.Header
-	(*Credential)(nil),          // 17: bindery.ir.v1.Credential
-	(*BearerCredential)(nil),    // 18: bindery.ir.v1.BearerCredential
-	(*BasicCredential)(nil),     // 19: bindery.ir.v1.BasicCredential
-	(*HeaderCredential)(nil),    // 20: bindery.ir.v1.HeaderCredential
-	(*MetaRule)(nil),            // 21: bindery.ir.v1.MetaRule
-	(*Pointer)(nil),             // 22: bindery.ir.v1.Pointer
-	(*Errors)(nil),              // 23: bindery.ir.v1.Errors
-	(*Condition)(nil),           // 24: bindery.ir.v1.Condition
-	(*ErrorRule)(nil),           // 25: bindery.ir.v1.ErrorRule
-	(*Member)(nil),              // 26: bindery.ir.v1.Member
-	(*PayloadError)(nil),        // 27: bindery.ir.v1.PayloadError
-	(*KeywordWord)(nil),         // 28: bindery.ir.v1.KeywordWord
-	(*Tool)(nil),                // 29: bindery.ir.v1.Tool
-	(*PathPart)(nil),            // 30: bindery.ir.v1.PathPart
-	(*Argument)(nil),            // 31: bindery.ir.v1.Argument
-	(*Payload)(nil),             // 32: bindery.ir.v1.Payload
-	(*Output)(nil),              // 33: bindery.ir.v1.Output
-	(*Annotations)(nil),         // 34: bindery.ir.v1.Annotations
-	(*durationpb.Duration)(nil), // 35: google.protobuf.Duration
+	(*RetryBudget)(nil),         // 16: bindery.ir.v1.RetryBudget
+	(*Header)(nil),              // 17: bindery.ir.v1.Header
+	(*Credential)(nil),          // 18: bindery.ir.v1.Credential
+	(*BearerCredential)(nil),    // 19: bindery.ir.v1.BearerCredential
+	(*BasicCredential)(nil),     // 20: bindery.ir.v1.BasicCredential
+	(*HeaderCredential)(nil),    // 21: bindery.ir.v1.HeaderCredential
+	(*MetaRule)(nil),            // 22: bindery.ir.v1.MetaRule
+	(*Pointer)(nil),             // 23: bindery.ir.v1.Pointer
+	(*Errors)(nil),              // 24: bindery.ir.v1.Errors
+	(*Condition)(nil),           // 25: bindery.ir.v1.Condition
+	(*ErrorRule)(nil),           // 26: bindery.ir.v1.ErrorRule
+	(*BodyCondition)(nil),       // 27: bindery.ir.v1.BodyCondition
+	(*Scalar)(nil),              // 28: bindery.ir.v1.Scalar
+	(*HeaderMember)(nil),        // 29: bindery.ir.v1.HeaderMember
+	(*Member)(nil),              // 30: bindery.ir.v1.Member
+	(*PayloadError)(nil),        // 31: bindery.ir.v1.PayloadError
+	(*KeywordWord)(nil),         // 32: bindery.ir.v1.KeywordWord
+	(*Tool)(nil),                // 33: bindery.ir.v1.Tool
+	(*Retry)(nil),               // 34: bindery.ir.v1.Retry
+	(*PathPart)(nil),            // 35: bindery.ir.v1.PathPart
+	(*Argument)(nil),            // 36: bindery.ir.v1.Argument
+	(*Payload)(nil),             // 37: bindery.ir.v1.Payload
+	(*Output)(nil),              // 38: bindery.ir.v1.Output
+	(*Annotations)(nil),         // 39: bindery.ir.v1.Annotations
+	(*durationpb.Duration)(nil), // 40: google.protobuf.Duration
 }
 var file_bindery_ir_v1_ir_proto_depIdxs = []int32{
 	11, // 0: bindery.ir.v1.Manifest.bindings:type_name -> bindery.ir.v1.BlobRef
 	11, // 1: bindery.ir.v1.Manifest.schemas:type_name -> bindery.ir.v1.BlobRef
 	15, // 2: bindery.ir.v1.Binding.upstream:type_name -> bindery.ir.v1.Upstream
-	21, // 3: bindery.ir.v1.Binding.meta:type_name -> bindery.ir.v1.MetaRule
-	23, // 4: bindery.ir.v1.Binding.errors:type_name -> bindery.ir.v1.Errors
-	29, // 5: bindery.ir.v1.Binding.tools:type_name -> bindery.ir.v1.Tool
+	22, // 3: bindery.ir.v1.Binding.meta:type_name -> bindery.ir.v1.MetaRule
+	24, // 4: bindery.ir.v1.Binding.errors:type_name -> bindery.ir.v1.Errors
+	33, // 5: bindery.ir.v1.Binding.tools:type_name -> bindery.ir.v1.Tool
 	14, // 6: bindery.ir.v1.Binding.documents:type_name -> bindery.ir.v1.Document
-	35, // 7: bindery.ir.v1.Document.max_age:type_name -> google.protobuf.Duration
+	40, // 7: bindery.ir.v1.Document.max_age:type_name -> google.protobuf.Duration
 	0,  // 8: bindery.ir.v1.Upstream.scheme:type_name -> bindery.ir.v1.Scheme
-	16, // 9: bindery.ir.v1.Upstream.headers:type_name -> bindery.ir.v1.Header
-	17, // 10: bindery.ir.v1.Upstream.credential:type_name -> bindery.ir.v1.Credential
-	18, // 11: bindery.ir.v1.Credential.bearer:type_name -> bindery.ir.v1.BearerCredential
-	19, // 12: bindery.ir.v1.Credential.basic:type_name -> bindery.ir.v1.BasicCredential
-	20, // 13: bindery.ir.v1.Credential.header:type_name -> bindery.ir.v1.HeaderCredential
-	1,  // 14: bindery.ir.v1.MetaRule.format:type_name -> bindery.ir.v1.Format
-	2,  // 15: bindery.ir.v1.MetaRule.generate:type_name -> bindery.ir.v1.Generate
-	3,  // 16: bindery.ir.v1.Errors.style:type_name -> bindery.ir.v1.ErrorStyle
-	22, // 17: bindery.ir.v1.Errors.unwrap:type_name -> bindery.ir.v1.Pointer
-	22, // 18: bindery.ir.v1.Errors.message:type_name -> bindery.ir.v1.Pointer
-	25, // 19: bindery.ir.v1.Errors.rules:type_name -> bindery.ir.v1.ErrorRule
-	27, // 20: bindery.ir.v1.Errors.payload:type_name -> bindery.ir.v1.PayloadError
-	4,  // 21: bindery.ir.v1.Condition.failure:type_name -> bindery.ir.v1.Failure
-	24, // 22: bindery.ir.v1.ErrorRule.conditions:type_name -> bindery.ir.v1.Condition
-	26, // 23: bindery.ir.v1.ErrorRule.set:type_name -> bindery.ir.v1.Member
-	26, // 24: bindery.ir.v1.ErrorRule.fallback:type_name -> bindery.ir.v1.Member
-	26, // 25: bindery.ir.v1.PayloadError.data:type_name -> bindery.ir.v1.Member
-	28, // 26: bindery.ir.v1.PayloadError.keywords:type_name -> bindery.ir.v1.KeywordWord
-	5,  // 27: bindery.ir.v1.Tool.method:type_name -> bindery.ir.v1.Method
-	30, // 28: bindery.ir.v1.Tool.path:type_name -> bindery.ir.v1.PathPart
-	31, // 29: bindery.ir.v1.Tool.arguments:type_name -> bindery.ir.v1.Argument
-	32, // 30: bindery.ir.v1.Tool.payload:type_name -> bindery.ir.v1.Payload
-	35, // 31: bindery.ir.v1.Tool.timeout:type_name -> google.protobuf.Duration
-	34, // 32: bindery.ir.v1.Tool.annotations:type_name -> bindery.ir.v1.Annotations
-	6,  // 33: bindery.ir.v1.Tool.result:type_name -> bindery.ir.v1.ResultMode
-	33, // 34: bindery.ir.v1.Tool.output:type_name -> bindery.ir.v1.Output
-	7,  // 35: bindery.ir.v1.Argument.in:type_name -> bindery.ir.v1.ArgumentIn
-	8,  // 36: bindery.ir.v1.Argument.type:type_name -> bindery.ir.v1.ArgumentType
-	9,  // 37: bindery.ir.v1.Payload.check:type_name -> bindery.ir.v1.Check
-	9,  // 38: bindery.ir.v1.Output.check:type_name -> bindery.ir.v1.Check
-	39, // [39:39] is the sub-list for method output_type
-	39, // [39:39] is the sub-list for method input_type
-	39, // [39:39] is the sub-list for extension type_name
-	39, // [39:39] is the sub-list for extension extendee
-	0,  // [0:39] is the sub-list for field type_name
+	17, // 9: bindery.ir.v1.Upstream.headers:type_name -> bindery.ir.v1.Header
+	18, // 10: bindery.ir.v1.Upstream.credential:type_name -> bindery.ir.v1.Credential
+	16, // 11: bindery.ir.v1.Upstream.retry_budget:type_name -> bindery.ir.v1.RetryBudget
+	19, // 12: bindery.ir.v1.Credential.bearer:type_name -> bindery.ir.v1.BearerCredential
+	20, // 13: bindery.ir.v1.Credential.basic:type_name -> bindery.ir.v1.BasicCredential
+	21, // 14: bindery.ir.v1.Credential.header:type_name -> bindery.ir.v1.HeaderCredential
+	1,  // 15: bindery.ir.v1.MetaRule.format:type_name -> bindery.ir.v1.Format
+	2,  // 16: bindery.ir.v1.MetaRule.generate:type_name -> bindery.ir.v1.Generate
+	3,  // 17: bindery.ir.v1.Errors.style:type_name -> bindery.ir.v1.ErrorStyle
+	23, // 18: bindery.ir.v1.Errors.unwrap:type_name -> bindery.ir.v1.Pointer
+	23, // 19: bindery.ir.v1.Errors.message:type_name -> bindery.ir.v1.Pointer
+	26, // 20: bindery.ir.v1.Errors.rules:type_name -> bindery.ir.v1.ErrorRule
+	31, // 21: bindery.ir.v1.Errors.payload:type_name -> bindery.ir.v1.PayloadError
+	4,  // 22: bindery.ir.v1.Condition.failure:type_name -> bindery.ir.v1.Failure
+	25, // 23: bindery.ir.v1.ErrorRule.conditions:type_name -> bindery.ir.v1.Condition
+	30, // 24: bindery.ir.v1.ErrorRule.set:type_name -> bindery.ir.v1.Member
+	30, // 25: bindery.ir.v1.ErrorRule.fallback:type_name -> bindery.ir.v1.Member
+	27, // 26: bindery.ir.v1.ErrorRule.body:type_name -> bindery.ir.v1.BodyCondition
+	29, // 27: bindery.ir.v1.ErrorRule.headers:type_name -> bindery.ir.v1.HeaderMember
+	23, // 28: bindery.ir.v1.BodyCondition.at:type_name -> bindery.ir.v1.Pointer
+	28, // 29: bindery.ir.v1.BodyCondition.values:type_name -> bindery.ir.v1.Scalar
+	30, // 30: bindery.ir.v1.PayloadError.data:type_name -> bindery.ir.v1.Member
+	32, // 31: bindery.ir.v1.PayloadError.keywords:type_name -> bindery.ir.v1.KeywordWord
+	5,  // 32: bindery.ir.v1.Tool.method:type_name -> bindery.ir.v1.Method
+	35, // 33: bindery.ir.v1.Tool.path:type_name -> bindery.ir.v1.PathPart
+	36, // 34: bindery.ir.v1.Tool.arguments:type_name -> bindery.ir.v1.Argument
+	37, // 35: bindery.ir.v1.Tool.payload:type_name -> bindery.ir.v1.Payload
+	40, // 36: bindery.ir.v1.Tool.timeout:type_name -> google.protobuf.Duration
+	39, // 37: bindery.ir.v1.Tool.annotations:type_name -> bindery.ir.v1.Annotations
+	6,  // 38: bindery.ir.v1.Tool.result:type_name -> bindery.ir.v1.ResultMode
+	38, // 39: bindery.ir.v1.Tool.output:type_name -> bindery.ir.v1.Output
+	34, // 40: bindery.ir.v1.Tool.retry:type_name -> bindery.ir.v1.Retry
+	40, // 41: bindery.ir.v1.Retry.max_wait:type_name -> google.protobuf.Duration
+	40, // 42: bindery.ir.v1.Retry.backoff:type_name -> google.protobuf.Duration
+	7,  // 43: bindery.ir.v1.Argument.in:type_name -> bindery.ir.v1.ArgumentIn
+	8,  // 44: bindery.ir.v1.Argument.type:type_name -> bindery.ir.v1.ArgumentType
+	9,  // 45: bindery.ir.v1.Payload.check:type_name -> bindery.ir.v1.Check
+	9,  // 46: bindery.ir.v1.Output.check:type_name -> bindery.ir.v1.Check
+	47, // [47:47] is the sub-list for method output_type
+	47, // [47:47] is the sub-list for method input_type
+	47, // [47:47] is the sub-list for extension type_name
+	47, // [47:47] is the sub-list for extension extendee
+	0,  // [0:47] is the sub-list for field type_name
 }
 
 func init() { file_bindery_ir_v1_ir_proto_init() }
@@ -2810,18 +3278,23 @@ func file_bindery_ir_v1_ir_proto_init() {
 	if File_bindery_ir_v1_ir_proto != nil {
 		return
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[7].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[8].OneofWrappers = []any{
 		(*Credential_Bearer)(nil),
 		(*Credential_Basic)(nil),
 		(*Credential_Header)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[14].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[15].OneofWrappers = []any{
 		(*Condition_Status)(nil),
 		(*Condition_Class)(nil),
 		(*Condition_Failure)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[15].OneofWrappers = []any{}
-	file_bindery_ir_v1_ir_proto_msgTypes[20].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[16].OneofWrappers = []any{}
+	file_bindery_ir_v1_ir_proto_msgTypes[18].OneofWrappers = []any{
+		(*Scalar_Text)(nil),
+		(*Scalar_Number)(nil),
+		(*Scalar_Truth)(nil),
+	}
+	file_bindery_ir_v1_ir_proto_msgTypes[25].OneofWrappers = []any{
 		(*PathPart_Literal)(nil),
 		(*PathPart_Argument)(nil),
 	}
@@ -2831,7 +3304,7 @@ func file_bindery_ir_v1_ir_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_bindery_ir_v1_ir_proto_rawDesc), len(file_bindery_ir_v1_ir_proto_rawDesc)),
 			NumEnums:      10,
-			NumMessages:   25,
+			NumMessages:   30,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

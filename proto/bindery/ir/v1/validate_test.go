@@ -2,6 +2,7 @@ package irv1_test
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -161,7 +162,7 @@ func TestValidate(t *testing.T) {
 		}, `binding "library": errors.rules.conditions.failure: failure has the value 9`},
 		{"tie", func(b *irv1.Binding) {
 			b.Errors.Rules = append(b.Errors.Rules, &irv1.ErrorRule{Name: "later", Conditions: []*irv1.Condition{{Kind: &irv1.Condition_Status{Status: 503}}}})
-		}, `binding "library": errors.rules.later: rule "closed" matches status 503 too`},
+		}, `binding "library": errors.rules.later: rule "closed" matches 503 too`},
 		{"rule code", func(b *irv1.Binding) { b.Errors.Rules[0].Code = proto.Int32(0) }, `binding "library": errors.rules.closed.code: it must not`},
 		{"member that is no JSON", func(b *irv1.Binding) { b.Errors.Rules[0].Fallback[0].Json = []byte(`"a`) }, `binding "library": errors.rules.closed.fallback: member "kind" is not a JSON value`},
 		{"member that is no UTF-8", func(b *irv1.Binding) { b.Errors.Rules[0].Fallback[0].Json = []byte("\"\xff\"") }, `binding "library": errors.rules.closed.fallback: member "kind" is not a JSON value`},
@@ -180,6 +181,37 @@ func TestValidate(t *testing.T) {
 		{"path parameter without argument", func(b *irv1.Binding) { b.Tools[0].Arguments[0].Name = "isbn" }, `binding "library": tool "get_book": http: path parameter "id" has no argument`},
 		{"argument that is not in the path", func(b *irv1.Binding) { b.Tools[0].Arguments[0].Name = "isbn" }, `binding "library": tool "get_book": args.isbn: the path does not have it`},
 		{"path argument in the query", func(b *irv1.Binding) { b.Tools[0].Arguments[0].In = irv1.ArgumentIn_ARGUMENT_IN_QUERY }, `binding "library": tool "get_book": http: path parameter "id" has no argument`},
+		{"status of a success", func(b *irv1.Binding) {
+			b.Errors.Rules[0].Conditions[0] = &irv1.Condition{Kind: &irv1.Condition_Status{Status: 204}}
+		}, `binding "library": errors.rules.closed: 204 is not the status of a failure`},
+		{"class of successes", func(b *irv1.Binding) {
+			b.Errors.Rules[0].Conditions[0] = &irv1.Condition{Kind: &irv1.Condition_Class{Class: 2}}
+		}, `binding "library": errors.rules.closed: 2 is not the first digit of a failure`},
+		{"body of a timeout", func(b *irv1.Binding) { b.Errors.Rules[0].Body = lost() }, `binding "library": errors.rules.closed.body: a failure other than a status has no body`},
+		{"media type of a timeout", func(b *irv1.Binding) { b.Errors.Rules[0].MediaType = "text/html" }, `binding "library": errors.rules.closed.mediaType: a failure without a response`},
+		{"media type with a parameter", func(b *irv1.Binding) { b.Errors.Rules[0].MediaType = "text/html;a=b" }, `binding "library": errors.rules.closed.mediaType: "text/html;a=b" is not a media type`},
+		{"place of a body twice", func(b *irv1.Binding) { b.Errors.Rules[0].Body = append(lost(), lost()...) }, `binding "library": errors.rules.closed.body: a place stands twice`},
+		{"place of a body without values", func(b *irv1.Binding) { b.Errors.Rules[0].Body = []*irv1.BodyCondition{{At: &irv1.Pointer{}}} }, `binding "library": errors.rules.closed.body: a place has from 1`},
+		{"value of no kind", func(b *irv1.Binding) {
+			b.Errors.Rules[0].Body = []*irv1.BodyCondition{{At: &irv1.Pointer{}, Values: []*irv1.Scalar{{}}}}
+		}, `binding "library": errors.rules.body.values: kind is not set`},
+		{"value that is no number", func(b *irv1.Binding) {
+			b.Errors.Rules[0].Body = []*irv1.BodyCondition{{At: &irv1.Pointer{}, Values: []*irv1.Scalar{{Kind: &irv1.Scalar_Number{Number: math.Inf(1)}}}}}
+		}, `binding "library": errors.rules.closed.body: a value is not a number of JSON`},
+		{"member of a header twice", func(b *irv1.Binding) {
+			b.Errors.Rules[0].Headers = []*irv1.HeaderMember{{Name: "a", Header: "A"}, {Name: "a", Header: "B"}}
+		}, `binding "library": errors.rules.closed.headers: member "a" stands twice`},
+		{"member of no header", func(b *irv1.Binding) {
+			b.Errors.Rules[0].Headers = []*irv1.HeaderMember{{Name: "a", Header: "retry-after"}}
+		}, `binding "library": errors.rules.closed.headers: "retry-after" is not the canonical name`},
+		{"too many rules", func(b *irv1.Binding) { b.Errors.Rules = make([]*irv1.ErrorRule, 101) }, `binding "library": errors.rules: there are 101 rules`},
+		{"namespace of what is no key", func(b *irv1.Binding) { b.Meta[0].Namespace = "X-Tenant" }, `binding "library": meta.agent.namespace: only a key has one`},
+		{"namespace in another case", func(b *irv1.Binding) { b.Meta[0].Key, b.Meta[0].Namespace = true, "x-tenant" }, `binding "library": meta.agent.namespace: only a key has one`},
+		{"retry that is none", func(b *irv1.Binding) { b.Tools[0].Retry = retry(1, time.Second) }, `binding "library": tool "get_book": retry.attempts: it must be from 2 to 5`},
+		{"retry without a wait", func(b *irv1.Binding) { b.Tools[0].Retry = retry(2, 0) }, `binding "library": tool "get_book": retry.maxWait: it must be more than 0`},
+		{"retry without a budget", func(b *irv1.Binding) { b.Tools[0].Retry = retry(2, time.Second) }, `binding "library": tool "get_book": retry: the upstream has no budget`},
+		{"budget of more than all calls", func(b *irv1.Binding) { b.Upstream.RetryBudget = &irv1.RetryBudget{Percent: 101} }, `binding "library": upstream.retryBudget.percent: it must be at most 100`},
+		{"budget of more than a service bears", func(b *irv1.Binding) { b.Upstream.RetryBudget = &irv1.RetryBudget{PerSecond: 1001} }, `binding "library": upstream.retryBudget.perSecond: it must be at most 1000`},
 		{"optional path argument", func(b *irv1.Binding) { b.Tools[0].Arguments[0].Required = false }, `binding "library": tool "get_book": args.id: an argument of the path must be required`},
 		{"argument named meta", func(b *irv1.Binding) {
 			b.Tools[0].Arguments = append(b.Tools[0].Arguments, &irv1.Argument{Name: "meta", In: irv1.ArgumentIn_ARGUMENT_IN_QUERY, Type: 1})
@@ -227,6 +259,16 @@ func TestValidate(t *testing.T) {
 			}
 		})
 	}
+}
+
+func lost() []*irv1.BodyCondition {
+	return []*irv1.BodyCondition{{At: &irv1.Pointer{Tokens: []string{"code"}}, Values: []*irv1.Scalar{text("lost")}}}
+}
+
+func text(s string) *irv1.Scalar { return &irv1.Scalar{Kind: &irv1.Scalar_Text{Text: s}} }
+
+func retry(attempts uint32, wait time.Duration) *irv1.Retry {
+	return &irv1.Retry{Attempts: attempts, MaxWait: durationpb.New(wait), Backoff: durationpb.New(wait)}
 }
 
 func literal(s string) *irv1.PathPart {
@@ -325,6 +367,13 @@ func FuzzValidate(f *testing.F) {
 		f.Add(data, []byte(schema))
 	}
 	seed(library())
+	narrow := library()
+	narrow.Errors.Rules = append(narrow.Errors.Rules,
+		&irv1.ErrorRule{Name: "lost", Conditions: []*irv1.Condition{{Kind: &irv1.Condition_Class{Class: 4}}}, Body: lost(), MediaType: "a/b", Headers: []*irv1.HeaderMember{{Name: "a", Header: "A"}}},
+		&irv1.ErrorRule{Name: "later", Conditions: []*irv1.Condition{{Kind: &irv1.Condition_Class{Class: 4}}}, Body: lost(), MediaType: "a/b", Retry: true})
+	narrow.Meta[0].Key, narrow.Meta[0].Namespace = true, "X-Tenant"
+	narrow.Tools[0].Retry, narrow.Upstream.RetryBudget = retry(3, time.Second), &irv1.RetryBudget{Percent: 20}
+	seed(narrow)
 	seed(&irv1.Binding{})
 	seed(&irv1.Binding{Upstream: &irv1.Upstream{Credential: &irv1.Credential{}}, Meta: []*irv1.MetaRule{{}}, Errors: &irv1.Errors{Rules: []*irv1.ErrorRule{{Conditions: []*irv1.Condition{{}}}}}, Tools: []*irv1.Tool{{Path: []*irv1.PathPart{{}}}}})
 	f.Fuzz(func(t *testing.T, data, schema []byte) {

@@ -21,9 +21,8 @@ func (p *problems) toolRules(t *Tool, b *Binding, schemas map[Digest][]byte) {
 		d, err := ParseDigest(t.GetOutput().GetSchema())
 		p.check(err == nil && schemas[d] != nil, "output", "the bundle lacks the output schema")
 	}
-	timeout := t.GetTimeout()
-	p.check(timeout.IsValid() && timeout.AsDuration() > 0 && timeout.AsDuration() <= maxTimeout, "timeout",
-		"it must be more than 0 and at most %s", maxTimeout)
+	p.check(validWait(t.GetTimeout()), "timeout", "it must be more than 0 and at most %s", maxTimeout)
+	p.retry(t.GetRetry(), b)
 }
 
 func (p *problems) arguments(t *Tool) {

@@ -25,7 +25,12 @@ func (p *problems) upstream(u *Upstream) {
 		names[h.GetName()] = true
 	}
 	p.credential(u)
+	p.check(u.GetRetryBudget().GetPercent() <= 100, "upstream.retryBudget.percent", "it must be at most 100")
+	p.check(u.GetRetryBudget().GetPerSecond() <= maxRetriesPerSecond, "upstream.retryBudget.perSecond", "it must be at most %d", maxRetriesPerSecond)
 }
+
+// maxRetriesPerSecond is the most retries that a second can add to a budget.
+const maxRetriesPerSecond = 1000
 
 func (p *problems) header(field, name string) {
 	p.check(ValidHeaderName(name), field, "%q is not the canonical name of a header", name)

@@ -1,0 +1,175 @@
+package call
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/bindery-dev/bindery/dataplane/rawjson"
+	"github.com/bindery-dev/bindery/dataplane/table"
+	"github.com/bindery-dev/bindery/dataplane/upstream"
+	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
+)
+
+// maxHeaderMember is how long, in bytes, the value of a header may be that becomes a
+// member of an error.
+const maxHeaderMember = 1024
+
+// broken is the outcome of an exchange that ended with err; resp is what there was
+// of the response, nil for nothing.
+func broken(t *table.Tool, resp *upstream.Response, err error) Outcome {
+	switch {
+	case errors.Is(err, upstream.ErrCanceled):
+		return Outcome{Class: Canceled, Err: err, Error: &Error{Code: CodeInternal, Message: "The call was canceled.", Style: t.Errors.Style}}
+	case errors.Is(err, upstream.ErrTooLarge) && !isSuccess(resp.Status):
+		return rejected(t, resp)
+	}
+	return failed(t, failureOf(err), resp, err)
+}
+
+func failureOf(err error) irv1.Failure {
+	switch {
+	case errors.Is(err, upstream.ErrTimeout):
+		return irv1.Failure_FAILURE_TIMEOUT
+	case errors.Is(err, upstream.ErrTLS):
+		return irv1.Failure_FAILURE_TLS
+	case errors.Is(err, upstream.ErrTooLarge):
+		return irv1.Failure_FAILURE_UNUSABLE
+	}
+	return irv1.Failure_FAILURE_UNREACHABLE
+}
+
+// rejected is the outcome of a response with a status other than 2xx.
+func rejected(t *table.Tool, resp *upstream.Response) Outcome {
+	said := reported(t.Errors, resp.Body)
+	rule := t.Errors.Response(resp.Status, resp.Header.Get("Content-Type"), said)
+	data := fallback(rule)
+	if isUsable(t.Errors, said) {
+		data = said.OneLine()
+		if rule != nil {
+			data = overwrite(data, rule.Set)
+		}
+	} else if data == nil {
+		data = fmt.Appendf(nil, `{"status":%d}`, resp.Status)
+	}
+	sentence := fmt.Sprintf("The service answered with status %d.", resp.Status)
+	return Outcome{
+		Class: UpstreamError, Status: resp.Status, Rule: nameOf(rule),
+		Error: newError(t.Errors, rule, withHeaders(rule, data, resp.Header), sentence),
+	}
+}
+
+// failed is the outcome of an exchange without a usable response, for the reason
+// why, which only the log gets. resp is what there was of the response, nil for
+// nothing.
+func failed(t *table.Tool, failure irv1.Failure, resp *upstream.Response, why error) Outcome {
+	if resp == nil {
+		resp = &upstream.Response{}
+	}
+	class, sentence := Unreachable, "The service could not be reached."
+	switch failure {
+	case irv1.Failure_FAILURE_TIMEOUT:
+		class, sentence = Timeout, "The service did not answer in time."
+	case irv1.Failure_FAILURE_UNUSABLE:
+		class, sentence = Unusable, "The service sent an answer that cannot be used."
+	}
+	rule := t.Errors.Failure(failure, resp.Header.Get("Content-Type"))
+	return Outcome{
+		Class: class, Status: resp.Status, Err: why, Rule: nameOf(rule),
+		Error: newError(t.Errors, rule, withHeaders(rule, fallback(rule), resp.Header), sentence),
+	}
+}
+
+// reported returns what body says of an error: the object that the upstream wraps
+// it in, or else all of it; nil when it is no JSON.
+func reported(e *table.Errors, body []byte) rawjson.Value {
+	v, err := rawjson.Parse(body, maxBodyDepth)
+	if err != nil {
+		return nil
+	}
+	if e.Unwrap != nil {
+		if inner := v.Lookup(e.Unwrap.GetTokens()); inner.Kind() == rawjson.Object {
+			return inner
+		}
+	}
+	return v
+}
+
+// isUsable reports whether v can be what a caller is told: an object with the
+// members that matter.
+func isUsable(e *table.Errors, v rawjson.Value) bool {
+	if v.Kind() != rawjson.Object {
+		return false
+	}
+	for _, name := range e.Usable {
+		if v.Member(name).Kind() != rawjson.String {
+			return false
+		}
+	}
+	return true
+}
+
+// overwrite returns object with members set. The bytes of other members stay as
+// they are.
+func overwrite(object rawjson.Value, members []table.Member) rawjson.Value {
+	if len(members) == 0 {
+		return object
+	}
+	var all []table.Member
+	for name, value := range object.Members() {
+		text, _ := name.Text()
+		all = append(all, table.Member{Name: text, Value: value})
+	}
+	for _, m := range members {
+		all = set(all, m)
+	}
+	return table.Object(all)
+}
+
+// withHeaders returns data, an object or nil, with the members that the rule takes
+// from header.
+func withHeaders(rule *table.Rule, data rawjson.Value, header http.Header) rawjson.Value {
+	if rule == nil {
+		return data
+	}
+	var members []table.Member
+	for _, h := range rule.Headers {
+		if value := header.Get(h.Name); value != "" && len(value) <= maxHeaderMember {
+			members = append(members, table.Member{Name: h.Member, Value: rawjson.Quote(value)})
+		}
+	}
+	return overwrite(data, members)
+}
+
+func fallback(rule *table.Rule) rawjson.Value {
+	if rule == nil {
+		return nil
+	}
+	return rule.Fallback
+}
+
+func nameOf(rule *table.Rule) string {
+	if rule == nil {
+		return ""
+	}
+	return rule.Name
+}
+
+// newError returns the error with data, which may be nil. Its message is the rule's,
+// or the one in data, or else sentence.
+func newError(e *table.Errors, rule *table.Rule, data rawjson.Value, sentence string) *Error {
+	err := &Error{Code: e.Code, Data: data, Style: e.Style}
+	if rule != nil {
+		err.Message = rule.Message
+		if rule.Code != 0 {
+			err.Code = rule.Code
+		}
+	}
+	if err.Message == "" && e.Message != nil {
+		err.Message, _ = data.Lookup(e.Message.GetTokens()).Text()
+	}
+	if err.Message == "" {
+		err.Message = sentence
+	}
+	return err
+}
