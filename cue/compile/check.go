@@ -1,14 +1,13 @@
 package compile
 
 import (
-	"slices"
-
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
 
 // checkHeaders reports headers that two things set, or one that may not.
 func (rd *reading) checkHeaders(v value) {
-	c := claims{rd.report, map[string]string{}}
+	rd.headers = claims{rd.report, map[string]string{}}
+	c := rd.headers
 	u := v.get("upstream")
 	if name := u.get("auth").get("header").get("name"); name.exists() {
 		c.credential(name)
@@ -74,37 +73,4 @@ func (rd *reading) checkMetaRule(rule *irv1.MetaRule, v value) {
 			rd.oneOfLength(v.get("oneOf"), s, rule)
 		}
 	}
-}
-
-// checkArguments holds the arguments against the path.
-func (rd *reading) checkArguments(t *irv1.Tool, v value) {
-	declared := v.get("args").fields()
-	var inPath []string
-	for _, part := range t.GetPath() {
-		name := part.GetArgument()
-		if name == "" || slices.Contains(inPath, name) {
-			continue
-		}
-		inPath = append(inPath, name)
-		if _, ok := declared[name]; !ok {
-			rd.unboundParameter(v.get("http"), name, notInPath(t, declared))
-		}
-	}
-	for _, a := range t.GetArguments() {
-		switch used := slices.Contains(inPath, a.GetName()); {
-		case a.GetIn() == irv1.ArgumentIn_ARGUMENT_IN_PATH && !used:
-			rd.unusedArgument(declared[a.GetName()], a.GetName(), inPath)
-		case a.GetIn() == irv1.ArgumentIn_ARGUMENT_IN_QUERY && used:
-			rd.misplacedArgument(declared[a.GetName()].get("in"), a.GetName())
-		case a.GetIn() == irv1.ArgumentIn_ARGUMENT_IN_PATH && !a.GetRequired():
-			rd.optionalInPath(declared[a.GetName()].get("required"), a.GetName())
-		}
-	}
-}
-
-// notInPath returns the declared arguments that are not in the path, sorted.
-func notInPath(t *irv1.Tool, declared map[string]value) []string {
-	return slices.DeleteFunc(sorted(declared), func(name string) bool {
-		return slices.ContainsFunc(t.GetPath(), func(p *irv1.PathPart) bool { return p.GetArgument() == name })
-	})
 }

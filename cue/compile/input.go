@@ -15,9 +15,12 @@ import (
 // field of its own is turned away. The same holds within meta, which says so, as
 // the MCP binding of its first API does.
 type input struct {
-	tool          *irv1.Tool
-	rules         []*irv1.MetaRule // of the binding
-	payload, defs *document.Value  // nil: none
+	tool    *irv1.Tool
+	rules   []*irv1.MetaRule           // of the binding
+	payload *document.Value            // nil: none
+	schemas map[string]*document.Value // of arguments that have one, by name
+	enums   map[string]*document.Value // of arguments whose values are listed, by name
+	bundle  *document.Bundle           // what the schemas have in common
 }
 
 // schema composes the document {meta, arguments, payload}.
@@ -30,7 +33,7 @@ func (in input) schema() *document.Value {
 		}
 	}
 	for _, a := range in.ordered() {
-		properties.Add(a.GetName(), argument(a))
+		properties.Add(a.GetName(), in.argument(a))
 		if a.GetRequired() {
 			required.Items = append(required.Items, document.Str(a.GetName()))
 		}
@@ -48,8 +51,8 @@ func (in input) schema() *document.Value {
 	if len(required.Items) > 0 {
 		s.Add("required", required)
 	}
-	if in.defs != nil && len(in.defs.Members) > 0 {
-		s.Add("$defs", in.defs)
+	if len(in.bundle.Defs.Members) > 0 {
+		s.Add("$defs", in.bundle.Defs)
 	}
 	return s
 }
@@ -81,12 +84,66 @@ var typeNames = map[irv1.ArgumentType]string{
 	irv1.ArgumentType_ARGUMENT_TYPE_INTEGER: "integer",
 	irv1.ArgumentType_ARGUMENT_TYPE_NUMBER:  "number",
 	irv1.ArgumentType_ARGUMENT_TYPE_BOOLEAN: "boolean",
+	irv1.ArgumentType_ARGUMENT_TYPE_ARRAY:   "array",
+	irv1.ArgumentType_ARGUMENT_TYPE_OBJECT:  "object",
 }
 
-func argument(a *irv1.Argument) *document.Value {
+// argument returns the schema of a: its type and description, then what its own
+// schema says beside them.
+func (in input) argument(a *irv1.Argument) *document.Value {
+	own := in.schemas[a.GetName()]
 	s := document.Obj()
-	s.Add("type", document.Str(typeNames[a.GetType()]))
+	if typ := typeOf(a); typ != nil && own.Get("type") == nil {
+		s.Add("type", typ)
+	}
 	s.Add("description", document.Str(a.GetDescription()))
+	switch {
+	case own != nil && own.Kind == document.Object:
+		for _, m := range own.Members {
+			if m.Name != "description" {
+				s.Add(m.Name, m.Value)
+			}
+		}
+	case own != nil: // true or false
+		s.Add("allOf", document.Arr(own))
+	case a.Items != nil:
+		s.Add("items", in.items(a))
+	case a.GetIn() == irv1.ArgumentIn_ARGUMENT_IN_QUERY && a.GetType() == irv1.ArgumentType_ARGUMENT_TYPE_OBJECT:
+		scalars := document.Arr(document.Str("string"), document.Str("number"), document.Str("boolean"))
+		s.Add("additionalProperties", document.Obj(document.Member{Name: "type", Value: scalars}))
+	case in.enums[a.GetName()] != nil:
+		s.Add("enum", in.accepted(a))
+	}
+	return s
+}
+
+// accepted returns the values that a can have; null is one of them where it is one.
+func (in input) accepted(a *irv1.Argument) *document.Value {
+	all := document.Arr(in.enums[a.GetName()].Items...)
+	if a.GetNullable() {
+		all.Items = append(slices.Clip(all.Items), &document.Value{Text: []byte("null")})
+	}
+	return all
+}
+
+// typeOf returns the type or types of a, nil when its schema says all.
+func typeOf(a *irv1.Argument) *document.Value {
+	name := typeNames[a.GetType()]
+	switch {
+	case name == "":
+		return nil
+	case a.GetNullable():
+		return document.Arr(document.Str(name), document.Str("null"))
+	}
+	return document.Str(name)
+}
+
+// items returns the schema of the elements of a.
+func (in input) items(a *irv1.Argument) *document.Value {
+	s := document.Obj(document.Member{Name: "type", Value: document.Str(typeNames[a.GetItems()])})
+	if enum := in.enums[a.GetName()]; enum != nil {
+		s.Add("enum", enum)
+	}
 	return s
 }
 

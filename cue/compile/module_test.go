@@ -182,7 +182,7 @@ func renderBindings(b *bytes.Buffer, content *irv1.Content) {
 			a := t.GetAnnotations()
 			fmt.Fprintf(b, "\t\treadOnly=%t destructive=%t idempotent=%t openWorld=%t\n", a.GetReadOnly(), a.GetDestructive(), a.GetIdempotent(), a.GetOpenWorld())
 			for _, arg := range t.GetArguments() {
-				fmt.Fprintf(b, "\t\targ %s %s %s required=%t\n", arg.GetName(), arg.GetIn(), arg.GetType(), arg.GetRequired())
+				renderArgument(b, arg)
 			}
 			if t.GetPayload() != nil {
 				fmt.Fprintf(b, "\t\tpayload required=%t%s\n", t.GetPayload().GetRequired(), checked(t.GetPayload().GetCheck()))
@@ -200,6 +200,30 @@ func checked(c irv1.Check) string {
 		return ""
 	}
 	return " " + c.String()
+}
+
+// renderArgument leaves out what an argument does not have.
+func renderArgument(b *bytes.Buffer, a *irv1.Argument) {
+	fmt.Fprintf(b, "\t\targ %s %s %s required=%t", a.GetName(), a.GetIn(), a.GetType(), a.GetRequired())
+	if a.Items != nil {
+		fmt.Fprintf(b, " of %s", a.GetItems())
+	}
+	if a.Style != nil {
+		fmt.Fprintf(b, " %s", a.GetStyle())
+	}
+	if a.GetWireName() != "" {
+		fmt.Fprintf(b, " as %q", a.GetWireName())
+	}
+	if len(a.GetPlace()) > 0 {
+		fmt.Fprintf(b, " at %q", a.GetPlace())
+	}
+	if a.GetChecked() {
+		b.WriteString(" checked")
+	}
+	if a.GetNullable() {
+		b.WriteString(" nullable")
+	}
+	b.WriteByte('\n')
 }
 
 func renderErrors(b *bytes.Buffer, e *irv1.Errors) {

@@ -27,9 +27,10 @@ type binding struct {
 // A reading is a binding that is being read.
 type reading struct {
 	report
-	unit   *unit
-	out    *binding
-	schema value // the binding's document
+	unit    *unit
+	out     *binding
+	schema  value  // the binding's document
+	headers claims // what the binding sets, once checkHeaders has run
 }
 
 // Defaults of what layers may default and the schema therefore does not.

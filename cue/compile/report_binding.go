@@ -2,7 +2,6 @@ package compile
 
 import (
 	"errors"
-	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -79,34 +78,6 @@ func (r report) oneOfLength(v value, s string, rule *irv1.MetaRule) {
 
 func (r report) badHTTP(v value, s, problem string) {
 	r.list.Errorf(v.at("bad-http", ""), "%q: %s", s, problem)
-}
-
-func (r report) unboundParameter(v value, name string, unused []string) {
-	hint := fmt.Sprintf("add args: %s: description: %q", name, "...")
-	if near := diag.Nearest(name, unused); strings.HasPrefix(near, "did") {
-		hint = near
-	}
-	r.list.Errorf(v.at("unbound-parameter", hint), "no argument fills the path parameter {%s}", name)
-}
-
-func (r report) unusedArgument(v value, name string, inPath []string) {
-	hint := `put {` + name + `} into http, or write in: "query"`
-	if near := diag.Nearest(name, inPath); strings.HasPrefix(near, "did") {
-		hint = near
-	}
-	r.list.Errorf(v.atLabel("unknown-argument", hint), "the path has no {%s}", name)
-}
-
-func (r report) misplacedArgument(v value, name string) {
-	r.list.Errorf(v.at("misplaced-argument", `remove in, or {`+name+`} from http`), "argument %q is in the path and cannot be in the query, too", name)
-}
-
-func (r report) optionalInPath(v value, name string) {
-	r.list.Errorf(v.at("optional-in-path", "remove required: false"), "argument %q is in the path and so is required", name)
-}
-
-func (r report) reservedArgument(v value, name string) {
-	r.list.Errorf(v.atLabel("reserved-argument", "give it another name"), "every tool's argument %q has a meaning of its own", name)
 }
 
 func (r report) payloadOnGet(v value) {

@@ -19,18 +19,6 @@ var resultModes = map[string]irv1.ResultMode{
 	"mcp":  irv1.ResultMode_RESULT_MODE_MCP,
 }
 
-var argumentTypes = map[string]irv1.ArgumentType{
-	"string":  irv1.ArgumentType_ARGUMENT_TYPE_STRING,
-	"integer": irv1.ArgumentType_ARGUMENT_TYPE_INTEGER,
-	"number":  irv1.ArgumentType_ARGUMENT_TYPE_NUMBER,
-	"boolean": irv1.ArgumentType_ARGUMENT_TYPE_BOOLEAN,
-}
-
-var locations = map[string]irv1.ArgumentIn{
-	"path":  irv1.ArgumentIn_ARGUMENT_IN_PATH,
-	"query": irv1.ArgumentIn_ARGUMENT_IN_QUERY,
-}
-
 // tool reads a tool and adds its input schema and its places to the binding.
 func (rd *reading) tool(name string, v value) *irv1.Tool {
 	source := &places{binding: rd.out.name, tool: name, base: len(v.path)}
@@ -40,23 +28,24 @@ func (rd *reading) tool(name string, v value) *irv1.Tool {
 		Name:        name,
 		Title:       v.get("title").text(),
 		Description: v.get("description").text(),
-		Arguments:   rd.arguments(v.get("args")),
 		Meta:        rd.toolMeta(v.get("meta")),
 		Timeout:     durationpb.New(time.Duration(v.get("timeout").number(int64(defaultTimeout * time.Second)))),
 		Annotations: annotations(v.get("annotations")),
 		Result:      resultModes[v.get("result").text()],
 	}
+	t.Arguments = rd.arguments(t, v.get("args"))
 	if s := v.get("http").text(); s != "" {
 		rd.operation(t, s, v)
 	}
-	in := input{tool: t, rules: rd.out.ir.GetMeta()}
+	in := input{tool: t, rules: rd.out.ir.GetMeta(), bundle: rd.unit.module.documents.NewBundle(rd.list)}
 	if ref := v.get("payload"); ref.exists() {
 		t.Payload = &irv1.Payload{
 			Required: v.get("payloadRequired").flag(),
 			Check:    check(v.get("validate").get("payload"), irv1.Check_CHECK_ENFORCE),
 		}
-		in.payload, in.defs = rd.payload(ref.text(), ref)
+		in.payload = rd.bundled(in.bundle, ref, "payload")
 	}
+	rd.argumentSchemas(&in, v.get("args"))
 	t.InputSchema = rd.keep(in.schema())
 	t.Output = rd.output(t, v)
 	rd.out.entries = append(rd.out.entries, source.entries...)
@@ -76,26 +65,6 @@ func (rd *reading) operation(t *irv1.Tool, s string, v value) {
 	if v.get("payload").exists() && t.Method == irv1.Method_METHOD_GET {
 		rd.payloadOnGet(v.get("payload"))
 	}
-}
-
-func (rd *reading) arguments(v value) []*irv1.Argument {
-	fields := v.fields()
-	var all []*irv1.Argument
-	for _, name := range sorted(fields) {
-		fields[name].note()
-		f := fields[name]
-		if name == "meta" || name == "payload" {
-			rd.reservedArgument(fields[name], name)
-		}
-		all = append(all, &irv1.Argument{
-			Name:        name,
-			In:          locations[f.get("in").text()],
-			Type:        argumentTypes[f.get("type").text()],
-			Required:    f.get("required").flag(),
-			Description: f.get("description").text(),
-		})
-	}
-	return all
 }
 
 // toolMeta returns the fields of the meta rules that the tool does not leave out.
@@ -133,18 +102,20 @@ func (rd *reading) keep(schema *document.Value) []byte {
 	return digest[:]
 }
 
-// payload finds the schema that ref names and bundles it; nil when there is none.
-func (rd *reading) payload(ref string, v value) (schema, defs *document.Value) {
-	doc, pointer := rd.locate(ref, v)
+// bundled finds the schema that ref names and adds it to bundle for the property of
+// that name; nil when there is none.
+func (rd *reading) bundled(bundle *document.Bundle, ref value, property string) *document.Value {
+	doc, pointer := rd.locate(ref.text(), ref)
 	if doc == nil {
-		return nil, nil
+		return nil
 	}
-	return rd.bundle(doc, pointer, "/properties/payload", rd.list)
+	return bundle.Add(doc, pointer, document.Pointer("properties", property))
 }
 
 // bundle returns the schema at a pointer of doc and its definitions.
 func (rd *reading) bundle(doc *document.Document, pointer, here string, list *diag.List) (schema, defs *document.Value) {
-	return rd.unit.module.documents.Bundle(doc, pointer, here, list)
+	bundle := rd.unit.module.documents.NewBundle(list)
+	return bundle.Add(doc, pointer, here), bundle.Defs
 }
 
 // locate finds the schema that ref, which is written at v, names. It reports what

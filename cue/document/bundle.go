@@ -14,31 +14,48 @@ import (
 // Dialect is the JSON Schema dialect that documents are read as, and the only one.
 const Dialect = "https://json-schema.org/draft/2020-12/schema"
 
-// Bundle returns a copy of the schema at a pointer of doc that refers to nothing
-// outside itself, and the definitions it needs: every $ref in both is "#/$defs/X",
-// X a member of defs, or "#" and here, which is where the schema itself will stand
-// in the document that is made of both. Definitions are in the order in which they
-// are first referred to. $id, $comment, example and examples are left out: models
-// copy examples, and half of them are wrong.
+// A Bundle is what schemas of a set that stand in one document have in common.
+type Bundle struct {
+	// Defs are the definitions that the schemas need, in the order in which they are
+	// first referred to.
+	Defs *Value
+
+	bundler bundler
+}
+
+// NewBundle returns a bundle without schemas. What is wrong with those that are
+// added is added to list, at the place where it was written.
+func (s *Set) NewBundle(list *diag.List) *Bundle {
+	defs := Obj()
+	return &Bundle{Defs: defs, bundler: bundler{set: s, list: list, defs: defs, refs: map[target]string{}, taken: map[string]bool{}}}
+}
+
+// Add returns a copy of the schema at a pointer of doc that refers to nothing
+// outside itself and adds the definitions it needs: every $ref in both is
+// "#/$defs/X", X a member of Defs, or "#" and here, which is where the schema itself
+// will stand in the document that is made of all. $id, $comment, example and
+// examples are left out: models copy examples, and half of them are wrong.
 //
-// What is wrong with the schema is added to list, at the place where it was
-// written. Without such a problem the result is a valid schema.
-func (s *Set) Bundle(doc *Document, pointer, here string, list *diag.List) (schema, defs *Value) {
-	b := bundler{set: s, list: list, defs: Obj(), refs: map[target]string{}, taken: map[string]bool{}}
+// Without a problem the result is a valid schema.
+func (b *Bundle) Add(doc *Document, pointer, here string) *Value {
+	return b.bundler.add(doc, pointer, here)
+}
+
+func (b *bundler) add(doc *Document, pointer, here string) *Value {
 	v, err := doc.At(pointer)
 	if err != nil {
 		b.errorf(doc.Root, "schema-ref", "", "%v", err)
-		return Obj(), b.defs
+		return Obj()
 	}
 	b.dialect(doc)
 	b.refs[target{doc, pointer}] = "#" + here
-	schema = b.schema(v)
+	schema := b.schema(v)
 	for len(b.queue) > 0 {
 		t := b.queue[0]
 		b.queue = b.queue[1:]
 		b.defs.Add(t.name, b.schema(t.value))
 	}
-	return schema, b.defs
+	return schema
 }
 
 // A target is what a $ref refers to.

@@ -93,7 +93,7 @@ func problems(t *testing.T, set *document.Set, name, pointer string) string {
 		t.Fatal(err)
 	}
 	list := &diag.List{}
-	set.Bundle(d, pointer, "", list)
+	set.NewBundle(list).Add(d, pointer, "")
 	var b strings.Builder
 	if err := diag.Print(&b, list.Sorted()); err != nil {
 		t.Fatal(err)
@@ -133,7 +133,7 @@ func same(a, b []byte) bool {
 	return errP == nil && errQ == nil && bytes.Equal(p, q)
 }
 
-// FuzzBundle holds that a schema that is bundled without a problem compiles, needs
+// FuzzBundle holds that schemas that are bundled without a problem compile, need
 // nothing from elsewhere, and so would run on a node.
 func FuzzBundle(f *testing.F) {
 	for _, seed := range []string{
@@ -158,13 +158,14 @@ func FuzzBundle(f *testing.F) {
 			return
 		}
 		list := &diag.List{}
-		schema, defs := set.Bundle(d, pointer, "/properties/payload", list)
+		bundle := set.NewBundle(list)
+		schema, again := bundle.Add(d, pointer, "/properties/payload"), bundle.Add(d, pointer, "/properties/again")
 		if list.Failed() {
 			return
 		}
 		whole := document.Obj()
-		whole.Add("properties", document.Obj(document.Member{Name: "payload", Value: schema}))
-		whole.Add("$defs", defs)
+		whole.Add("properties", document.Obj(document.Member{Name: "payload", Value: schema}, document.Member{Name: "again", Value: again}))
+		whole.Add("$defs", bundle.Defs)
 		if err := compiles(whole.AppendJSON(nil)); err != nil {
 			t.Errorf("%s at %q becomes %s: %v", data, pointer, whole.AppendJSON(nil), err)
 		}

@@ -55,11 +55,18 @@ func prepare(t *table.Tool, args []byte) (r *upstream.Request, noted []Breach, e
 	if err := setMeta(header, t, a.meta); err != nil {
 		return nil, nil, err
 	}
-	to, err := target(t, a.all)
+	given, err := valuesOf(t, a.all)
 	if err != nil {
 		return nil, nil, err
 	}
-	body, noted, err := payload(t, a.payload)
+	if err := setHeaders(header, t, given); err != nil {
+		return nil, nil, err
+	}
+	to, err := target(t, given)
+	if err != nil {
+		return nil, nil, err
+	}
+	body, noted, err := body(t, a.payload, given)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -72,6 +79,16 @@ func prepare(t *table.Tool, args []byte) (r *upstream.Request, noted []Breach, e
 		Timeout: t.Timeout,
 		MaxBody: t.Service.MaxResponse,
 	}, noted, nil
+}
+
+// body returns the bytes to send: the payload, or what the arguments given make up;
+// nil for none.
+func body(t *table.Tool, v rawjson.Value, given values) (body []byte, noted []Breach, err error) {
+	body, noted, err = payload(t, v)
+	if err == nil && t.Body != nil {
+		body, err = assemble(t, given)
+	}
+	return body, noted, err
 }
 
 // setContentType describes body: as the binding's constant header has it, or as

@@ -74,7 +74,7 @@ func library(base string) *irv1.Binding {
 			{Field: "where", Header: "Where", Format: irv1.Format_FORMAT_URI, Generate: irv1.Generate_GENERATE_NOTHING, MaxLength: 255},
 		},
 		Errors: libraryErrors(),
-		Tools:  libraryTools(),
+		Tools:  append(libraryTools(), formTools()...),
 	}
 }
 
@@ -155,7 +155,7 @@ func tool(name string, method irv1.Method, meta []string, payload *irv1.Payload,
 func build(t testing.TB, b *irv1.Binding, deps table.Deps, schemas ...string) *table.Table {
 	t.Helper()
 	var documents [][]byte
-	for _, s := range append(schemas, bookSchema, openSchema) {
+	for _, s := range append(schemas, bookSchema, openSchema, formSchema) {
 		documents = append(documents, []byte(s))
 	}
 	sealed, err := irv1.Seal([]*irv1.Binding{b}, documents)

@@ -21,8 +21,10 @@ import (
 //   - a request stays at the upstream's host, below its base path, with as many
 //     segments as the tool's path has;
 //   - a request has the headers of the binding and no other, each on one line;
+//   - a query says what the arguments say, and nothing else;
 //   - the body of a request is the payload's bytes, and satisfies its schema where
-//     that is enforced;
+//     that is enforced, or has the bytes of the arguments that it is made of, each in
+//     its place;
 //   - where a body broke its schema is told in words of the schema;
 //   - a call ends with one JSON value on one line, or with an error.
 func FuzzCall(f *testing.F) {
@@ -34,12 +36,11 @@ func FuzzCall(f *testing.F) {
 		`{"id":"\ud83d\ude00","meta":{"version":"v1"},"payload": {"title" : "\u0041" , "copies" :1.0 } }`,
 		`{"id":"//evil.example/","page":"@","meta":{"version":"//"}}`,
 		`{"id":"..","page":"..","meta":{"version":"v1"}}`,
+		`{"id":"a","pages":[1,2],"tags":["a,b","&"],"sort":["a,b","c"],"filter":{"a":1,"b":"x=y","c":null},"limit":7,"formats":["x","y"],"client":"me"}`,
+		`{"id":"a","title":"\u0041 ","subtitle":null,"owner":"x\"y","since":12345678901234567890,"prices":[1.0,1e2],"cover":{"a" : [] },"tags":[{"name":"x"}],"used":false}`,
+		`{"id":"a","pages":[".."],"tags":[],"filter":{"a][b":1},"client":"a\r\nb","formats":["a,b"]}`,
 	}
 	bodies := []string{`{"id":1}`, ``, "[\n1]", `{"error":{"kind":"a","message":"b"}}`, `{"kind":"a","message":"b\nc","content":1}`, `<html>`, `{"a":1,"a":2}`}
-	for i := range args {
-		f.Add(byte(i), []byte(args[i]), uint16(200), []byte(bodies[i]))
-		f.Add(byte(i+1), []byte(args[i]), uint16(403+i), []byte(bodies[i]))
-	}
 	up := &fake{}
 	b := library("http://library.example/v1")
 	digest := irv1.DigestOf([]byte(bookSchema))
@@ -48,6 +49,11 @@ func FuzzCall(f *testing.F) {
 		tool.Output = &irv1.Output{Schema: digest[:], Check: warn}
 	}
 	endpoint := build(f, b, transport(up.roundTrip)).Endpoint("/mcp")
+	for i := range args {
+		for which := range endpoint.Tools {
+			f.Add(byte(which), []byte(args[i]), uint16(which%2*203+i), []byte(bodies[i%len(bodies)]))
+		}
+	}
 	f.Fuzz(func(t *testing.T, which byte, args []byte, status uint16, body []byte) {
 		tool := endpoint.Tools[int(which)%len(endpoint.Tools)]
 		*up = fake{status: 200 + int(status)%400, body: body}
@@ -57,6 +63,7 @@ func FuzzCall(f *testing.F) {
 			return
 		}
 		holdTarget(t, tool, up.sent)
+		holdQuery(t, tool, args, up.sent.URL.RawQuery)
 		holdHeader(t, up.sent.Header)
 		holdBody(t, tool, args, up.got)
 	})
@@ -135,7 +142,7 @@ func holdTarget(t *testing.T, tool *table.Tool, r *http.Request) {
 
 func holdHeader(t *testing.T, h http.Header) {
 	t.Helper()
-	known := " Accept Accept-Encoding Accept-Language Api-Version Authorization Content-Type Request-Key Since Stamp Trace User-Agent Where X-Client "
+	known := " Accept Accept-Encoding Accept-Language Api-Version Authorization Content-Type Request-Key Since Stamp Trace User-Agent Where X-Client X-Client-Name X-Formats "
 	for name, values := range h {
 		if !strings.Contains(known, " "+name+" ") || len(values) != 1 || values[0] == "" || !irv1.ValidHeaderValue(values[0]) {
 			t.Errorf("header %q is %q", name, values)
@@ -151,6 +158,10 @@ func holdBody(t *testing.T, tool *table.Tool, args, body []byte) {
 	members := map[string]json.RawMessage{} // its keys are exact, those of a struct are not
 	if err := json.Unmarshal(args, &members); err != nil {
 		t.Fatalf("encoding/json refuses the arguments: %v", err)
+	}
+	if tool.Body != nil {
+		holdAssembled(t, tool, members, body)
+		return
 	}
 	want := []byte(members["payload"])
 	if tool.Payload == nil || string(want) == "null" {

@@ -13,25 +13,14 @@ import (
 // expected to accept (RFC 9112, section 3).
 const maxTarget = 8000
 
-// target returns the escaped path and query that all, the object of arguments,
-// stands for.
-func target(t *table.Tool, all rawjson.Value) (string, error) {
-	values := make(map[string]string, len(t.Args))
-	for _, a := range t.Args {
-		value, present, err := scalar(a, all.Member(a.GetName()))
-		if err != nil {
-			return "", err
-		}
-		if present {
-			values[a.GetName()] = value
-		}
-	}
-	below, err := path(t.Path, values)
+// target returns the escaped path and query that the arguments given stand for.
+func target(t *table.Tool, given values) (string, error) {
+	below, err := path(t.Path, given)
 	if err != nil {
 		return "", err
 	}
 	to := t.Service.BasePath + below
-	if q := query(t.Args, values); q != "" {
+	if q := query(t.Args, given); q != "" {
 		to += "?" + q
 	}
 	if len(to) > maxTarget {
@@ -40,47 +29,9 @@ func target(t *table.Tool, all rawjson.Value) (string, error) {
 	return to, nil
 }
 
-// scalar returns the text of the argument a whose value is v. Null stands for an
-// argument that is absent, which only an optional one can be.
-func scalar(a *irv1.Argument, v rawjson.Value) (text string, present bool, err error) {
-	if v.Kind() == rawjson.None || v.Kind() == rawjson.Null {
-		if a.GetRequired() {
-			return "", false, invalidf("argument %q is missing", a.GetName())
-		}
-		return "", false, nil
-	}
-	text, ok := string(v), false
-	switch a.GetType() {
-	case irv1.ArgumentType_ARGUMENT_TYPE_STRING:
-		text, ok = v.Text()
-	case irv1.ArgumentType_ARGUMENT_TYPE_INTEGER:
-		ok = v.Kind() == rawjson.Number && !strings.ContainsAny(text, ".eE")
-	case irv1.ArgumentType_ARGUMENT_TYPE_NUMBER:
-		ok = v.Kind() == rawjson.Number
-	case irv1.ArgumentType_ARGUMENT_TYPE_BOOLEAN:
-		ok = v.Kind() == rawjson.Bool
-	}
-	if !ok {
-		return "", false, invalidf("argument %q must be %s", a.GetName(), typeWord(a.GetType()))
-	}
-	return text, true, nil
-}
-
-func typeWord(t irv1.ArgumentType) string {
-	switch t {
-	case irv1.ArgumentType_ARGUMENT_TYPE_STRING:
-		return "a string"
-	case irv1.ArgumentType_ARGUMENT_TYPE_INTEGER:
-		return "an integer without fraction and exponent"
-	case irv1.ArgumentType_ARGUMENT_TYPE_NUMBER:
-		return "a number"
-	}
-	return "true or false"
-}
-
-// path fills values into parts. Each value stays within its segment, and no segment
-// becomes empty or leads elsewhere.
-func path(parts []*irv1.PathPart, values map[string]string) (string, error) {
+// path fills the arguments given into parts. Each value stays within its segment,
+// and no segment becomes empty or leads elsewhere.
+func path(parts []*irv1.PathPart, given values) (string, error) {
 	var b strings.Builder
 	last := ""
 	for _, part := range parts {
@@ -90,10 +41,11 @@ func path(parts []*irv1.PathPart, values map[string]string) (string, error) {
 			continue
 		}
 		last = argument.Argument
-		if values[last] == "" {
+		value := commas(given[last], url.PathEscape)
+		if value == "" {
 			return "", invalidf("argument %q must not be empty", last)
 		}
-		b.WriteString(url.PathEscape(values[last]))
+		b.WriteString(value)
 	}
 	for segment := range strings.SplitSeq(b.String(), "/") {
 		if segment == "." || segment == ".." {
@@ -103,14 +55,48 @@ func path(parts []*irv1.PathPart, values map[string]string) (string, error) {
 	return b.String(), nil
 }
 
+// commas returns the text of a scalar, or the texts of an array's elements with
+// commas between them, each escaped, commas within it too.
+func commas(v rawjson.Value, escape func(string) string) string {
+	all := texts(v)
+	for i, s := range all {
+		all[i] = escape(s)
+	}
+	return strings.Join(all, ",")
+}
+
 // query returns the escaped query, in the order of args.
-func query(args []*irv1.Argument, values map[string]string) string {
+func query(args []*table.Argument, given values) string {
 	var pairs []string
 	for _, a := range args {
-		value, present := values[a.GetName()]
-		if present && a.GetIn() == irv1.ArgumentIn_ARGUMENT_IN_QUERY {
-			pairs = append(pairs, url.QueryEscape(a.GetName())+"="+url.QueryEscape(value))
+		if v := given[a.GetName()]; v != nil && a.GetIn() == irv1.ArgumentIn_ARGUMENT_IN_QUERY {
+			pairs = appendPairs(pairs, a, v)
 		}
 	}
 	return strings.Join(pairs, "&")
 }
+
+// appendPairs appends the pairs that say v: name=value, none for an empty array or
+// object. A member of an object is name[member]=value with the brackets escaped, as
+// RFC 3986 asks, and left out when it is null.
+func appendPairs(pairs []string, a *table.Argument, v rawjson.Value) []string {
+	name := a.Parameter()
+	if v.Kind() == rawjson.Object {
+		for member, m := range v.Members() {
+			if m.Kind() != rawjson.Null {
+				pairs = append(pairs, pair(name+"["+text(member)+"]", text(m)))
+			}
+		}
+		return pairs
+	}
+	all := texts(v)
+	if a.GetStyle() == irv1.ArrayStyle_ARRAY_STYLE_CSV && len(all) > 0 {
+		return append(pairs, url.QueryEscape(name)+"="+commas(v, url.QueryEscape))
+	}
+	for _, s := range all {
+		pairs = append(pairs, pair(name, s))
+	}
+	return pairs
+}
+
+func pair(name, value string) string { return url.QueryEscape(name) + "=" + url.QueryEscape(value) }

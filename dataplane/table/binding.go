@@ -54,6 +54,11 @@ func (b *builder) keep(source *irv1.Binding) {
 		if o := t.GetOutput(); o != nil {
 			b.next.shapes[outputPart(o)] = b.prev.shapes[outputPart(o)]
 		}
+		for _, a := range t.GetArguments() {
+			if a.GetChecked() {
+				b.next.shapes[argumentPart(t, a)] = b.prev.shapes[argumentPart(t, a)]
+			}
+		}
 	}
 }
 
@@ -82,7 +87,13 @@ func (b *builder) binding(source *irv1.Binding) *binding {
 			b.reason("bad-schema", source, t.GetName(), "output", err)
 			continue
 		}
+		args, err := b.arguments(t)
+		if err != nil {
+			b.reason("bad-schema", source, t.GetName(), "args", err)
+			continue
+		}
 		tool := newTool(source.GetName(), t, in, out)
+		tool.Args = args
 		tool.Service, tool.Errors, tool.deps = service, failures, b.deps
 		for _, field := range t.GetMeta() {
 			tool.Meta = append(tool.Meta, rules[field])
@@ -128,7 +139,7 @@ func newTool(binding string, t *irv1.Tool, in, out *shape) *Tool {
 		Method:   strings.TrimPrefix(t.GetMethod().String(), "METHOD_"),
 		Template: t.Template(),
 		Path:     t.GetPath(),
-		Args:     t.GetArguments(),
+		Body:     bodyOf(t),
 		Payload:  t.GetPayload(),
 		Timeout:  t.GetTimeout().AsDuration(),
 	}

@@ -14,8 +14,8 @@ import (
 // maxSchemaDepth is how deep a schema document can be.
 const maxSchemaDepth = 512
 
-// A part is where the schema of a body is: a document of the bundle and a JSON
-// Pointer in it.
+// A part is where the schema of a body or an argument is: a document of the bundle
+// and a JSON Pointer in it.
 type part struct {
 	document irv1.Digest
 	pointer  string
@@ -38,7 +38,7 @@ func outputPart(o *irv1.Output) part {
 // A shape is a schema document made ready.
 type shape struct {
 	document rawjson.Value  // without newlines
-	body     *schema.Schema // nil when the document says nothing about a body
+	body     *schema.Schema // nil when the document says nothing about the part
 }
 
 // input returns the shape of t's arguments.

@@ -102,7 +102,8 @@ type Tool struct {
 	Method   string           // of HTTP, such as "GET"
 	Template string           // of the path, such as "/books/{id}": what logs can name
 	Path     []*irv1.PathPart // follows Service.BasePath
-	Args     []*irv1.Argument // of path and query
+	Args     []*Argument      // beside meta and payload, sorted by name
+	Body     []*Field         // of the body that arguments make up; nil: there is none
 	Meta     []*irv1.MetaRule // those that the tool takes, sorted by field
 	Payload  *irv1.Payload    // nil when the tool takes none
 	Schema   *schema.Schema   // what the payload is held to, see Payload.check; nil: anything

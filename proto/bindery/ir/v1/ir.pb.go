@@ -416,6 +416,9 @@ const (
 	ArgumentIn_ARGUMENT_IN_UNSPECIFIED ArgumentIn = 0
 	ArgumentIn_ARGUMENT_IN_PATH        ArgumentIn = 1
 	ArgumentIn_ARGUMENT_IN_QUERY       ArgumentIn = 2
+	ArgumentIn_ARGUMENT_IN_HEADER      ArgumentIn = 3
+	// In the object that is the request's body.
+	ArgumentIn_ARGUMENT_IN_BODY ArgumentIn = 4
 )
 
 // Enum value maps for ArgumentIn.
@@ -424,11 +427,15 @@ var (
 		0: "ARGUMENT_IN_UNSPECIFIED",
 		1: "ARGUMENT_IN_PATH",
 		2: "ARGUMENT_IN_QUERY",
+		3: "ARGUMENT_IN_HEADER",
+		4: "ARGUMENT_IN_BODY",
 	}
 	ArgumentIn_value = map[string]int32{
 		"ARGUMENT_IN_UNSPECIFIED": 0,
 		"ARGUMENT_IN_PATH":        1,
 		"ARGUMENT_IN_QUERY":       2,
+		"ARGUMENT_IN_HEADER":      3,
+		"ARGUMENT_IN_BODY":        4,
 	}
 )
 
@@ -467,6 +474,12 @@ const (
 	ArgumentType_ARGUMENT_TYPE_INTEGER     ArgumentType = 2
 	ArgumentType_ARGUMENT_TYPE_NUMBER      ArgumentType = 3
 	ArgumentType_ARGUMENT_TYPE_BOOLEAN     ArgumentType = 4
+	// With elements of the type items.
+	ArgumentType_ARGUMENT_TYPE_ARRAY ArgumentType = 5
+	// In the query, one whose members are scalars; not in the path or a header.
+	ArgumentType_ARGUMENT_TYPE_OBJECT ArgumentType = 6
+	// What its schema allows, null included; in the body only.
+	ArgumentType_ARGUMENT_TYPE_ANY ArgumentType = 7
 )
 
 // Enum value maps for ArgumentType.
@@ -477,6 +490,9 @@ var (
 		2: "ARGUMENT_TYPE_INTEGER",
 		3: "ARGUMENT_TYPE_NUMBER",
 		4: "ARGUMENT_TYPE_BOOLEAN",
+		5: "ARGUMENT_TYPE_ARRAY",
+		6: "ARGUMENT_TYPE_OBJECT",
+		7: "ARGUMENT_TYPE_ANY",
 	}
 	ArgumentType_value = map[string]int32{
 		"ARGUMENT_TYPE_UNSPECIFIED": 0,
@@ -484,6 +500,9 @@ var (
 		"ARGUMENT_TYPE_INTEGER":     2,
 		"ARGUMENT_TYPE_NUMBER":      3,
 		"ARGUMENT_TYPE_BOOLEAN":     4,
+		"ARGUMENT_TYPE_ARRAY":       5,
+		"ARGUMENT_TYPE_OBJECT":      6,
+		"ARGUMENT_TYPE_ANY":         7,
 	}
 )
 
@@ -512,6 +531,57 @@ func (x ArgumentType) Number() protoreflect.EnumNumber {
 // Deprecated: Use ArgumentType.Descriptor instead.
 func (ArgumentType) EnumDescriptor() ([]byte, []int) {
 	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{8}
+}
+
+type ArrayStyle int32
+
+const (
+	ArrayStyle_ARRAY_STYLE_UNSPECIFIED ArrayStyle = 0
+	// a=1&a=2
+	ArrayStyle_ARRAY_STYLE_EXPLODE ArrayStyle = 1
+	// a=1,2
+	ArrayStyle_ARRAY_STYLE_CSV ArrayStyle = 2
+)
+
+// Enum value maps for ArrayStyle.
+var (
+	ArrayStyle_name = map[int32]string{
+		0: "ARRAY_STYLE_UNSPECIFIED",
+		1: "ARRAY_STYLE_EXPLODE",
+		2: "ARRAY_STYLE_CSV",
+	}
+	ArrayStyle_value = map[string]int32{
+		"ARRAY_STYLE_UNSPECIFIED": 0,
+		"ARRAY_STYLE_EXPLODE":     1,
+		"ARRAY_STYLE_CSV":         2,
+	}
+)
+
+func (x ArrayStyle) Enum() *ArrayStyle {
+	p := new(ArrayStyle)
+	*p = x
+	return p
+}
+
+func (x ArrayStyle) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ArrayStyle) Descriptor() protoreflect.EnumDescriptor {
+	return file_bindery_ir_v1_ir_proto_enumTypes[9].Descriptor()
+}
+
+func (ArrayStyle) Type() protoreflect.EnumType {
+	return &file_bindery_ir_v1_ir_proto_enumTypes[9]
+}
+
+func (x ArrayStyle) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ArrayStyle.Descriptor instead.
+func (ArrayStyle) EnumDescriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{9}
 }
 
 // Check is what becomes of a body that breaks its schema.
@@ -554,11 +624,11 @@ func (x Check) String() string {
 }
 
 func (Check) Descriptor() protoreflect.EnumDescriptor {
-	return file_bindery_ir_v1_ir_proto_enumTypes[9].Descriptor()
+	return file_bindery_ir_v1_ir_proto_enumTypes[10].Descriptor()
 }
 
 func (Check) Type() protoreflect.EnumType {
-	return &file_bindery_ir_v1_ir_proto_enumTypes[9]
+	return &file_bindery_ir_v1_ir_proto_enumTypes[10]
 }
 
 func (x Check) Number() protoreflect.EnumNumber {
@@ -567,7 +637,7 @@ func (x Check) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Check.Descriptor instead.
 func (Check) EnumDescriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{9}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{10}
 }
 
 // Manifest names every blob of a bundle by its SHA-256. The SHA-256 of the
@@ -2343,8 +2413,9 @@ type Tool struct {
 	Method      Method                 `protobuf:"varint,4,opt,name=method,proto3,enum=bindery.ir.v1.Method" json:"method,omitempty"`
 	// path follows the upstream's base path: literals and arguments in order.
 	Path []*PathPart `protobuf:"bytes,5,rep,name=path,proto3" json:"path,omitempty"`
-	// arguments are those of path and query; sorted by name. "meta" and "payload"
-	// are not among them.
+	// arguments are those of path, query, headers and body; sorted by name. "meta"
+	// and "payload" are not among them. A tool with arguments of the body has no
+	// payload.
 	Arguments []*Argument `protobuf:"bytes,6,rep,name=arguments,proto3" json:"arguments,omitempty"`
 	// meta names the fields of the binding's meta rules that this tool takes;
 	// sorted.
@@ -2647,12 +2718,27 @@ func (*PathPart_Literal) isPathPart_Kind() {}
 func (*PathPart_Argument) isPathPart_Kind() {}
 
 type Argument struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	In            ArgumentIn             `protobuf:"varint,2,opt,name=in,proto3,enum=bindery.ir.v1.ArgumentIn" json:"in,omitempty"`
-	Type          ArgumentType           `protobuf:"varint,3,opt,name=type,proto3,enum=bindery.ir.v1.ArgumentType" json:"type,omitempty"`
-	Required      bool                   `protobuf:"varint,4,opt,name=required,proto3" json:"required,omitempty"`
-	Description   string                 `protobuf:"bytes,5,opt,name=description,proto3" json:"description,omitempty"`
+	state       protoimpl.MessageState `protogen:"open.v1"`
+	Name        string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	In          ArgumentIn             `protobuf:"varint,2,opt,name=in,proto3,enum=bindery.ir.v1.ArgumentIn" json:"in,omitempty"`
+	Type        ArgumentType           `protobuf:"varint,3,opt,name=type,proto3,enum=bindery.ir.v1.ArgumentType" json:"type,omitempty"`
+	Required    bool                   `protobuf:"varint,4,opt,name=required,proto3" json:"required,omitempty"`
+	Description string                 `protobuf:"bytes,5,opt,name=description,proto3" json:"description,omitempty"`
+	// items is the type of an array's elements, a scalar; absent for other types.
+	Items *ArgumentType `protobuf:"varint,6,opt,name=items,proto3,enum=bindery.ir.v1.ArgumentType,oneof" json:"items,omitempty"`
+	// style is how an array of the query is written; absent for others.
+	Style *ArrayStyle `protobuf:"varint,7,opt,name=style,proto3,enum=bindery.ir.v1.ArrayStyle,oneof" json:"style,omitempty"`
+	// wire_name is what the query parameter or the header is called. A header has
+	// one in canonical form; "" means name in the query and for other places.
+	WireName string `protobuf:"bytes,8,opt,name=wire_name,json=wireName,proto3" json:"wire_name,omitempty"`
+	// place is where in the body the value goes: names of members, the outermost
+	// first; empty for other places.
+	Place []string `protobuf:"bytes,9,rep,name=place,proto3" json:"place,omitempty"`
+	// checked says that the value is held to the schema at /properties/NAME of the
+	// input schema, beside its type.
+	Checked bool `protobuf:"varint,10,opt,name=checked,proto3" json:"checked,omitempty"`
+	// nullable says that null is a value of an argument of the body.
+	Nullable      bool `protobuf:"varint,11,opt,name=nullable,proto3" json:"nullable,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2720,6 +2806,48 @@ func (x *Argument) GetDescription() string {
 		return x.Description
 	}
 	return ""
+}
+
+func (x *Argument) GetItems() ArgumentType {
+	if x != nil && x.Items != nil {
+		return *x.Items
+	}
+	return ArgumentType_ARGUMENT_TYPE_UNSPECIFIED
+}
+
+func (x *Argument) GetStyle() ArrayStyle {
+	if x != nil && x.Style != nil {
+		return *x.Style
+	}
+	return ArrayStyle_ARRAY_STYLE_UNSPECIFIED
+}
+
+func (x *Argument) GetWireName() string {
+	if x != nil {
+		return x.WireName
+	}
+	return ""
+}
+
+func (x *Argument) GetPlace() []string {
+	if x != nil {
+		return x.Place
+	}
+	return nil
+}
+
+func (x *Argument) GetChecked() bool {
+	if x != nil {
+		return x.Checked
+	}
+	return false
+}
+
+func (x *Argument) GetNullable() bool {
+	if x != nil {
+		return x.Nullable
+	}
+	return false
 }
 
 type Payload struct {
@@ -3078,13 +3206,22 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\bPathPart\x12\x1a\n" +
 	"\aliteral\x18\x01 \x01(\tH\x00R\aliteral\x12\x1c\n" +
 	"\bargument\x18\x02 \x01(\tH\x00R\bargumentB\x06\n" +
-	"\x04kind\"\xb8\x01\n" +
+	"\x04kind\"\xa3\x03\n" +
 	"\bArgument\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12)\n" +
 	"\x02in\x18\x02 \x01(\x0e2\x19.bindery.ir.v1.ArgumentInR\x02in\x12/\n" +
 	"\x04type\x18\x03 \x01(\x0e2\x1b.bindery.ir.v1.ArgumentTypeR\x04type\x12\x1a\n" +
 	"\brequired\x18\x04 \x01(\bR\brequired\x12 \n" +
-	"\vdescription\x18\x05 \x01(\tR\vdescription\"Q\n" +
+	"\vdescription\x18\x05 \x01(\tR\vdescription\x126\n" +
+	"\x05items\x18\x06 \x01(\x0e2\x1b.bindery.ir.v1.ArgumentTypeH\x00R\x05items\x88\x01\x01\x124\n" +
+	"\x05style\x18\a \x01(\x0e2\x19.bindery.ir.v1.ArrayStyleH\x01R\x05style\x88\x01\x01\x12\x1b\n" +
+	"\twire_name\x18\b \x01(\tR\bwireName\x12\x14\n" +
+	"\x05place\x18\t \x03(\tR\x05place\x12\x18\n" +
+	"\achecked\x18\n" +
+	" \x01(\bR\achecked\x12\x1a\n" +
+	"\bnullable\x18\v \x01(\bR\bnullableB\b\n" +
+	"\x06_itemsB\b\n" +
+	"\x06_style\"Q\n" +
 	"\aPayload\x12\x1a\n" +
 	"\brequired\x18\x01 \x01(\bR\brequired\x12*\n" +
 	"\x05check\x18\x02 \x01(\x0e2\x14.bindery.ir.v1.CheckR\x05check\"|\n" +
@@ -3142,18 +3279,28 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"ResultMode\x12\x1b\n" +
 	"\x17RESULT_MODE_UNSPECIFIED\x10\x00\x12\x14\n" +
 	"\x10RESULT_MODE_DUAL\x10\x01\x12\x13\n" +
-	"\x0fRESULT_MODE_MCP\x10\x02*V\n" +
+	"\x0fRESULT_MODE_MCP\x10\x02*\x84\x01\n" +
 	"\n" +
 	"ArgumentIn\x12\x1b\n" +
 	"\x17ARGUMENT_IN_UNSPECIFIED\x10\x00\x12\x14\n" +
 	"\x10ARGUMENT_IN_PATH\x10\x01\x12\x15\n" +
-	"\x11ARGUMENT_IN_QUERY\x10\x02*\x97\x01\n" +
+	"\x11ARGUMENT_IN_QUERY\x10\x02\x12\x16\n" +
+	"\x12ARGUMENT_IN_HEADER\x10\x03\x12\x14\n" +
+	"\x10ARGUMENT_IN_BODY\x10\x04*\xe1\x01\n" +
 	"\fArgumentType\x12\x1d\n" +
 	"\x19ARGUMENT_TYPE_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14ARGUMENT_TYPE_STRING\x10\x01\x12\x19\n" +
 	"\x15ARGUMENT_TYPE_INTEGER\x10\x02\x12\x18\n" +
 	"\x14ARGUMENT_TYPE_NUMBER\x10\x03\x12\x19\n" +
-	"\x15ARGUMENT_TYPE_BOOLEAN\x10\x04*P\n" +
+	"\x15ARGUMENT_TYPE_BOOLEAN\x10\x04\x12\x17\n" +
+	"\x13ARGUMENT_TYPE_ARRAY\x10\x05\x12\x18\n" +
+	"\x14ARGUMENT_TYPE_OBJECT\x10\x06\x12\x15\n" +
+	"\x11ARGUMENT_TYPE_ANY\x10\a*W\n" +
+	"\n" +
+	"ArrayStyle\x12\x1b\n" +
+	"\x17ARRAY_STYLE_UNSPECIFIED\x10\x00\x12\x17\n" +
+	"\x13ARRAY_STYLE_EXPLODE\x10\x01\x12\x13\n" +
+	"\x0fARRAY_STYLE_CSV\x10\x02*P\n" +
 	"\x05Check\x12\x15\n" +
 	"\x11CHECK_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rCHECK_ENFORCE\x10\x01\x12\x0e\n" +
@@ -3173,7 +3320,7 @@ func file_bindery_ir_v1_ir_proto_rawDescGZIP() []byte {
 	return file_bindery_ir_v1_ir_proto_rawDescData
 }
 
-var file_bindery_ir_v1_ir_proto_enumTypes = make([]protoimpl.EnumInfo, 10)
+var file_bindery_ir_v1_ir_proto_enumTypes = make([]protoimpl.EnumInfo, 11)
 var file_bindery_ir_v1_ir_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
 var file_bindery_ir_v1_ir_proto_goTypes = []any{
 	(Scheme)(0),                 // 0: bindery.ir.v1.Scheme
@@ -3185,92 +3332,95 @@ var file_bindery_ir_v1_ir_proto_goTypes = []any{
 	(ResultMode)(0),             // 6: bindery.ir.v1.ResultMode
 	(ArgumentIn)(0),             // 7: bindery.ir.v1.ArgumentIn
 	(ArgumentType)(0),           // 8: bindery.ir.v1.ArgumentType
-	(Check)(0),                  // 9: bindery.ir.v1.Check
-	(*Manifest)(nil),            // 10: bindery.ir.v1.Manifest
-	(*BlobRef)(nil),             // 11: bindery.ir.v1.BlobRef
-	(*Bundle)(nil),              // 12: bindery.ir.v1.Bundle
-	(*Binding)(nil),             // 13: bindery.ir.v1.Binding
-	(*Document)(nil),            // 14: bindery.ir.v1.Document
-	(*Upstream)(nil),            // 15: bindery.ir.v1.Upstream
-	(*RetryBudget)(nil),         // 16: bindery.ir.v1.RetryBudget
-	(*Header)(nil),              // 17: bindery.ir.v1.Header
-	(*Credential)(nil),          // 18: bindery.ir.v1.Credential
-	(*BearerCredential)(nil),    // 19: bindery.ir.v1.BearerCredential
-	(*BasicCredential)(nil),     // 20: bindery.ir.v1.BasicCredential
-	(*HeaderCredential)(nil),    // 21: bindery.ir.v1.HeaderCredential
-	(*MetaRule)(nil),            // 22: bindery.ir.v1.MetaRule
-	(*Pointer)(nil),             // 23: bindery.ir.v1.Pointer
-	(*Errors)(nil),              // 24: bindery.ir.v1.Errors
-	(*Condition)(nil),           // 25: bindery.ir.v1.Condition
-	(*ErrorRule)(nil),           // 26: bindery.ir.v1.ErrorRule
-	(*BodyCondition)(nil),       // 27: bindery.ir.v1.BodyCondition
-	(*Scalar)(nil),              // 28: bindery.ir.v1.Scalar
-	(*HeaderMember)(nil),        // 29: bindery.ir.v1.HeaderMember
-	(*Member)(nil),              // 30: bindery.ir.v1.Member
-	(*PayloadError)(nil),        // 31: bindery.ir.v1.PayloadError
-	(*KeywordWord)(nil),         // 32: bindery.ir.v1.KeywordWord
-	(*Tool)(nil),                // 33: bindery.ir.v1.Tool
-	(*Retry)(nil),               // 34: bindery.ir.v1.Retry
-	(*PathPart)(nil),            // 35: bindery.ir.v1.PathPart
-	(*Argument)(nil),            // 36: bindery.ir.v1.Argument
-	(*Payload)(nil),             // 37: bindery.ir.v1.Payload
-	(*Output)(nil),              // 38: bindery.ir.v1.Output
-	(*Annotations)(nil),         // 39: bindery.ir.v1.Annotations
-	(*durationpb.Duration)(nil), // 40: google.protobuf.Duration
+	(ArrayStyle)(0),             // 9: bindery.ir.v1.ArrayStyle
+	(Check)(0),                  // 10: bindery.ir.v1.Check
+	(*Manifest)(nil),            // 11: bindery.ir.v1.Manifest
+	(*BlobRef)(nil),             // 12: bindery.ir.v1.BlobRef
+	(*Bundle)(nil),              // 13: bindery.ir.v1.Bundle
+	(*Binding)(nil),             // 14: bindery.ir.v1.Binding
+	(*Document)(nil),            // 15: bindery.ir.v1.Document
+	(*Upstream)(nil),            // 16: bindery.ir.v1.Upstream
+	(*RetryBudget)(nil),         // 17: bindery.ir.v1.RetryBudget
+	(*Header)(nil),              // 18: bindery.ir.v1.Header
+	(*Credential)(nil),          // 19: bindery.ir.v1.Credential
+	(*BearerCredential)(nil),    // 20: bindery.ir.v1.BearerCredential
+	(*BasicCredential)(nil),     // 21: bindery.ir.v1.BasicCredential
+	(*HeaderCredential)(nil),    // 22: bindery.ir.v1.HeaderCredential
+	(*MetaRule)(nil),            // 23: bindery.ir.v1.MetaRule
+	(*Pointer)(nil),             // 24: bindery.ir.v1.Pointer
+	(*Errors)(nil),              // 25: bindery.ir.v1.Errors
+	(*Condition)(nil),           // 26: bindery.ir.v1.Condition
+	(*ErrorRule)(nil),           // 27: bindery.ir.v1.ErrorRule
+	(*BodyCondition)(nil),       // 28: bindery.ir.v1.BodyCondition
+	(*Scalar)(nil),              // 29: bindery.ir.v1.Scalar
+	(*HeaderMember)(nil),        // 30: bindery.ir.v1.HeaderMember
+	(*Member)(nil),              // 31: bindery.ir.v1.Member
+	(*PayloadError)(nil),        // 32: bindery.ir.v1.PayloadError
+	(*KeywordWord)(nil),         // 33: bindery.ir.v1.KeywordWord
+	(*Tool)(nil),                // 34: bindery.ir.v1.Tool
+	(*Retry)(nil),               // 35: bindery.ir.v1.Retry
+	(*PathPart)(nil),            // 36: bindery.ir.v1.PathPart
+	(*Argument)(nil),            // 37: bindery.ir.v1.Argument
+	(*Payload)(nil),             // 38: bindery.ir.v1.Payload
+	(*Output)(nil),              // 39: bindery.ir.v1.Output
+	(*Annotations)(nil),         // 40: bindery.ir.v1.Annotations
+	(*durationpb.Duration)(nil), // 41: google.protobuf.Duration
 }
 var file_bindery_ir_v1_ir_proto_depIdxs = []int32{
-	11, // 0: bindery.ir.v1.Manifest.bindings:type_name -> bindery.ir.v1.BlobRef
-	11, // 1: bindery.ir.v1.Manifest.schemas:type_name -> bindery.ir.v1.BlobRef
-	15, // 2: bindery.ir.v1.Binding.upstream:type_name -> bindery.ir.v1.Upstream
-	22, // 3: bindery.ir.v1.Binding.meta:type_name -> bindery.ir.v1.MetaRule
-	24, // 4: bindery.ir.v1.Binding.errors:type_name -> bindery.ir.v1.Errors
-	33, // 5: bindery.ir.v1.Binding.tools:type_name -> bindery.ir.v1.Tool
-	14, // 6: bindery.ir.v1.Binding.documents:type_name -> bindery.ir.v1.Document
-	40, // 7: bindery.ir.v1.Document.max_age:type_name -> google.protobuf.Duration
+	12, // 0: bindery.ir.v1.Manifest.bindings:type_name -> bindery.ir.v1.BlobRef
+	12, // 1: bindery.ir.v1.Manifest.schemas:type_name -> bindery.ir.v1.BlobRef
+	16, // 2: bindery.ir.v1.Binding.upstream:type_name -> bindery.ir.v1.Upstream
+	23, // 3: bindery.ir.v1.Binding.meta:type_name -> bindery.ir.v1.MetaRule
+	25, // 4: bindery.ir.v1.Binding.errors:type_name -> bindery.ir.v1.Errors
+	34, // 5: bindery.ir.v1.Binding.tools:type_name -> bindery.ir.v1.Tool
+	15, // 6: bindery.ir.v1.Binding.documents:type_name -> bindery.ir.v1.Document
+	41, // 7: bindery.ir.v1.Document.max_age:type_name -> google.protobuf.Duration
 	0,  // 8: bindery.ir.v1.Upstream.scheme:type_name -> bindery.ir.v1.Scheme
-	17, // 9: bindery.ir.v1.Upstream.headers:type_name -> bindery.ir.v1.Header
-	18, // 10: bindery.ir.v1.Upstream.credential:type_name -> bindery.ir.v1.Credential
-	16, // 11: bindery.ir.v1.Upstream.retry_budget:type_name -> bindery.ir.v1.RetryBudget
-	19, // 12: bindery.ir.v1.Credential.bearer:type_name -> bindery.ir.v1.BearerCredential
-	20, // 13: bindery.ir.v1.Credential.basic:type_name -> bindery.ir.v1.BasicCredential
-	21, // 14: bindery.ir.v1.Credential.header:type_name -> bindery.ir.v1.HeaderCredential
+	18, // 9: bindery.ir.v1.Upstream.headers:type_name -> bindery.ir.v1.Header
+	19, // 10: bindery.ir.v1.Upstream.credential:type_name -> bindery.ir.v1.Credential
+	17, // 11: bindery.ir.v1.Upstream.retry_budget:type_name -> bindery.ir.v1.RetryBudget
+	20, // 12: bindery.ir.v1.Credential.bearer:type_name -> bindery.ir.v1.BearerCredential
+	21, // 13: bindery.ir.v1.Credential.basic:type_name -> bindery.ir.v1.BasicCredential
+	22, // 14: bindery.ir.v1.Credential.header:type_name -> bindery.ir.v1.HeaderCredential
 	1,  // 15: bindery.ir.v1.MetaRule.format:type_name -> bindery.ir.v1.Format
 	2,  // 16: bindery.ir.v1.MetaRule.generate:type_name -> bindery.ir.v1.Generate
 	3,  // 17: bindery.ir.v1.Errors.style:type_name -> bindery.ir.v1.ErrorStyle
-	23, // 18: bindery.ir.v1.Errors.unwrap:type_name -> bindery.ir.v1.Pointer
-	23, // 19: bindery.ir.v1.Errors.message:type_name -> bindery.ir.v1.Pointer
-	26, // 20: bindery.ir.v1.Errors.rules:type_name -> bindery.ir.v1.ErrorRule
-	31, // 21: bindery.ir.v1.Errors.payload:type_name -> bindery.ir.v1.PayloadError
+	24, // 18: bindery.ir.v1.Errors.unwrap:type_name -> bindery.ir.v1.Pointer
+	24, // 19: bindery.ir.v1.Errors.message:type_name -> bindery.ir.v1.Pointer
+	27, // 20: bindery.ir.v1.Errors.rules:type_name -> bindery.ir.v1.ErrorRule
+	32, // 21: bindery.ir.v1.Errors.payload:type_name -> bindery.ir.v1.PayloadError
 	4,  // 22: bindery.ir.v1.Condition.failure:type_name -> bindery.ir.v1.Failure
-	25, // 23: bindery.ir.v1.ErrorRule.conditions:type_name -> bindery.ir.v1.Condition
-	30, // 24: bindery.ir.v1.ErrorRule.set:type_name -> bindery.ir.v1.Member
-	30, // 25: bindery.ir.v1.ErrorRule.fallback:type_name -> bindery.ir.v1.Member
-	27, // 26: bindery.ir.v1.ErrorRule.body:type_name -> bindery.ir.v1.BodyCondition
-	29, // 27: bindery.ir.v1.ErrorRule.headers:type_name -> bindery.ir.v1.HeaderMember
-	23, // 28: bindery.ir.v1.BodyCondition.at:type_name -> bindery.ir.v1.Pointer
-	28, // 29: bindery.ir.v1.BodyCondition.values:type_name -> bindery.ir.v1.Scalar
-	30, // 30: bindery.ir.v1.PayloadError.data:type_name -> bindery.ir.v1.Member
-	32, // 31: bindery.ir.v1.PayloadError.keywords:type_name -> bindery.ir.v1.KeywordWord
+	26, // 23: bindery.ir.v1.ErrorRule.conditions:type_name -> bindery.ir.v1.Condition
+	31, // 24: bindery.ir.v1.ErrorRule.set:type_name -> bindery.ir.v1.Member
+	31, // 25: bindery.ir.v1.ErrorRule.fallback:type_name -> bindery.ir.v1.Member
+	28, // 26: bindery.ir.v1.ErrorRule.body:type_name -> bindery.ir.v1.BodyCondition
+	30, // 27: bindery.ir.v1.ErrorRule.headers:type_name -> bindery.ir.v1.HeaderMember
+	24, // 28: bindery.ir.v1.BodyCondition.at:type_name -> bindery.ir.v1.Pointer
+	29, // 29: bindery.ir.v1.BodyCondition.values:type_name -> bindery.ir.v1.Scalar
+	31, // 30: bindery.ir.v1.PayloadError.data:type_name -> bindery.ir.v1.Member
+	33, // 31: bindery.ir.v1.PayloadError.keywords:type_name -> bindery.ir.v1.KeywordWord
 	5,  // 32: bindery.ir.v1.Tool.method:type_name -> bindery.ir.v1.Method
-	35, // 33: bindery.ir.v1.Tool.path:type_name -> bindery.ir.v1.PathPart
-	36, // 34: bindery.ir.v1.Tool.arguments:type_name -> bindery.ir.v1.Argument
-	37, // 35: bindery.ir.v1.Tool.payload:type_name -> bindery.ir.v1.Payload
-	40, // 36: bindery.ir.v1.Tool.timeout:type_name -> google.protobuf.Duration
-	39, // 37: bindery.ir.v1.Tool.annotations:type_name -> bindery.ir.v1.Annotations
+	36, // 33: bindery.ir.v1.Tool.path:type_name -> bindery.ir.v1.PathPart
+	37, // 34: bindery.ir.v1.Tool.arguments:type_name -> bindery.ir.v1.Argument
+	38, // 35: bindery.ir.v1.Tool.payload:type_name -> bindery.ir.v1.Payload
+	41, // 36: bindery.ir.v1.Tool.timeout:type_name -> google.protobuf.Duration
+	40, // 37: bindery.ir.v1.Tool.annotations:type_name -> bindery.ir.v1.Annotations
 	6,  // 38: bindery.ir.v1.Tool.result:type_name -> bindery.ir.v1.ResultMode
-	38, // 39: bindery.ir.v1.Tool.output:type_name -> bindery.ir.v1.Output
-	34, // 40: bindery.ir.v1.Tool.retry:type_name -> bindery.ir.v1.Retry
-	40, // 41: bindery.ir.v1.Retry.max_wait:type_name -> google.protobuf.Duration
-	40, // 42: bindery.ir.v1.Retry.backoff:type_name -> google.protobuf.Duration
+	39, // 39: bindery.ir.v1.Tool.output:type_name -> bindery.ir.v1.Output
+	35, // 40: bindery.ir.v1.Tool.retry:type_name -> bindery.ir.v1.Retry
+	41, // 41: bindery.ir.v1.Retry.max_wait:type_name -> google.protobuf.Duration
+	41, // 42: bindery.ir.v1.Retry.backoff:type_name -> google.protobuf.Duration
 	7,  // 43: bindery.ir.v1.Argument.in:type_name -> bindery.ir.v1.ArgumentIn
 	8,  // 44: bindery.ir.v1.Argument.type:type_name -> bindery.ir.v1.ArgumentType
-	9,  // 45: bindery.ir.v1.Payload.check:type_name -> bindery.ir.v1.Check
-	9,  // 46: bindery.ir.v1.Output.check:type_name -> bindery.ir.v1.Check
-	47, // [47:47] is the sub-list for method output_type
-	47, // [47:47] is the sub-list for method input_type
-	47, // [47:47] is the sub-list for extension type_name
-	47, // [47:47] is the sub-list for extension extendee
-	0,  // [0:47] is the sub-list for field type_name
+	8,  // 45: bindery.ir.v1.Argument.items:type_name -> bindery.ir.v1.ArgumentType
+	9,  // 46: bindery.ir.v1.Argument.style:type_name -> bindery.ir.v1.ArrayStyle
+	10, // 47: bindery.ir.v1.Payload.check:type_name -> bindery.ir.v1.Check
+	10, // 48: bindery.ir.v1.Output.check:type_name -> bindery.ir.v1.Check
+	49, // [49:49] is the sub-list for method output_type
+	49, // [49:49] is the sub-list for method input_type
+	49, // [49:49] is the sub-list for extension type_name
+	49, // [49:49] is the sub-list for extension extendee
+	0,  // [0:49] is the sub-list for field type_name
 }
 
 func init() { file_bindery_ir_v1_ir_proto_init() }
@@ -3298,12 +3448,13 @@ func file_bindery_ir_v1_ir_proto_init() {
 		(*PathPart_Literal)(nil),
 		(*PathPart_Argument)(nil),
 	}
+	file_bindery_ir_v1_ir_proto_msgTypes[26].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_bindery_ir_v1_ir_proto_rawDesc), len(file_bindery_ir_v1_ir_proto_rawDesc)),
-			NumEnums:      10,
+			NumEnums:      11,
 			NumMessages:   30,
 			NumExtensions: 0,
 			NumServices:   0,

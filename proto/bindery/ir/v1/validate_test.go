@@ -217,6 +217,41 @@ func TestValidate(t *testing.T) {
 			b.Tools[0].Arguments = append(b.Tools[0].Arguments, &irv1.Argument{Name: "meta", In: irv1.ArgumentIn_ARGUMENT_IN_QUERY, Type: 1})
 		}, `binding "library": tool "get_book": args.meta: this name has a meaning already`},
 		{"argument without type", func(b *irv1.Binding) { b.Tools[0].Arguments[0].Type = 0 }, `binding "library": tools.arguments.type: type is not set`},
+		{"array without items", func(b *irv1.Binding) { b.Tools[0].Arguments[0].Type = irv1.ArgumentType_ARGUMENT_TYPE_ARRAY }, `binding "library": tool "get_book": args.id.items: an array has them`},
+		{"items of no array", func(b *irv1.Binding) {
+			b.Tools[0].Arguments[0].Items = irv1.ArgumentType_ARGUMENT_TYPE_STRING.Enum()
+		}, `binding "library": tool "get_book": args.id.items: an array has them, and nothing else`},
+		{"array of arrays", func(b *irv1.Binding) {
+			b.Tools[0].Arguments[0].Type = irv1.ArgumentType_ARGUMENT_TYPE_ARRAY
+			b.Tools[0].Arguments[0].Items = irv1.ArgumentType_ARGUMENT_TYPE_ARRAY.Enum()
+		}, `binding "library": tool "get_book": args.id.items: they must be scalars`},
+		{"items without value", func(b *irv1.Binding) { b.Tools[0].Arguments[0].Items = new(irv1.ArgumentType) }, `binding "library": tools.arguments.items: items is not set`},
+		{"style in the path", func(b *irv1.Binding) {
+			b.Tools[0].Arguments[0].Style = irv1.ArrayStyle_ARRAY_STYLE_CSV.Enum()
+		}, `binding "library": tool "get_book": args.id.style: an array of the query has one, and nothing else`},
+		{"array of the query without style", argument(&irv1.Argument{In: irv1.ArgumentIn_ARGUMENT_IN_QUERY, Type: irv1.ArgumentType_ARGUMENT_TYPE_ARRAY, Items: irv1.ArgumentType_ARGUMENT_TYPE_STRING.Enum()}),
+			`binding "library": tool "get_book": args.x.style: an array of the query has one`},
+		{"object in the path", func(b *irv1.Binding) { b.Tools[0].Arguments[0].Type = irv1.ArgumentType_ARGUMENT_TYPE_OBJECT }, `binding "library": tool "get_book": args.id.type: an object must be`},
+		{"any type without a schema", argument(&irv1.Argument{In: irv1.ArgumentIn_ARGUMENT_IN_BODY, Type: irv1.ArgumentType_ARGUMENT_TYPE_ANY, Place: []string{"x"}}),
+			`binding "library": tool "get_book": args.x.type: without a type it must be in the body, with a schema`},
+		{"null in the query", argument(&irv1.Argument{In: irv1.ArgumentIn_ARGUMENT_IN_QUERY, Type: 1, Nullable: true}), `binding "library": tool "get_book": args.x.nullable: null is a value in the body only`},
+		{"place in the query", argument(&irv1.Argument{In: irv1.ArgumentIn_ARGUMENT_IN_QUERY, Type: 1, Place: []string{"x"}}), `binding "library": tool "get_book": args.x.as: only an argument of the body`},
+		{"header argument without header", argument(&irv1.Argument{In: irv1.ArgumentIn_ARGUMENT_IN_HEADER, Type: 1}), `binding "library": tool "get_book": args.x.as: "" is not the canonical name`},
+		{"header argument of the connection", argument(&irv1.Argument{In: irv1.ArgumentIn_ARGUMENT_IN_HEADER, Type: 1, WireName: "Host"}), `binding "library": tool "get_book": args.x.as: header Host is not`},
+		{"header argument of the credential", argument(&irv1.Argument{In: irv1.ArgumentIn_ARGUMENT_IN_HEADER, Type: 1, WireName: "Authorization"}), `binding "library": tool "get_book": args.x.as: the credential sets Authorization`},
+		{"header argument of the body", argument(&irv1.Argument{In: irv1.ArgumentIn_ARGUMENT_IN_HEADER, Type: 1, WireName: "Content-Type"}), `binding "library": tool "get_book": args.x.as: the body decides`},
+		{"header argument of a meta rule", argument(&irv1.Argument{In: irv1.ArgumentIn_ARGUMENT_IN_HEADER, Type: 1, WireName: "User-Agent"}), `binding "library": tool "get_book": args.x.as: meta.agent sets User-Agent too`},
+		{"body argument without place", argument(&irv1.Argument{In: irv1.ArgumentIn_ARGUMENT_IN_BODY, Type: 1}), `binding "library": tool "get_book": args.x.as: it must be from 1 to 16`},
+		{"body argument too deep", argument(&irv1.Argument{In: irv1.ArgumentIn_ARGUMENT_IN_BODY, Type: 1, Place: make([]string, 17)}), `binding "library": tool "get_book": args.x.as: it must be from 1 to 16`},
+		{"body argument of a GET", argument(&irv1.Argument{In: irv1.ArgumentIn_ARGUMENT_IN_BODY, Type: 1, Place: []string{"x"}}), `binding "library": tool "get_book": args.x: a GET request has no body`},
+		{"body argument beside a payload", func(b *irv1.Binding) {
+			b.Tools[0].Payload = &irv1.Payload{}
+			argument(&irv1.Argument{In: irv1.ArgumentIn_ARGUMENT_IN_BODY, Type: 1, Place: []string{"x"}})(b)
+		}, `binding "library": tool "get_book": args.x: the body is the payload already`},
+		{"body arguments in each other", func(b *irv1.Binding) {
+			b.Tools[0].Arguments[0].In, b.Tools[0].Arguments[0].Place = irv1.ArgumentIn_ARGUMENT_IN_BODY, []string{"a"}
+			argument(&irv1.Argument{In: irv1.ArgumentIn_ARGUMENT_IN_BODY, Type: 1, Place: []string{"a", "b"}})(b)
+		}, `binding "library": tool "get_book": args.x: argument "id" goes to the same place`},
 		{"path part without kind", func(b *irv1.Binding) { b.Tools[0].Path[1].Kind = nil }, `binding "library": tools.path: kind is not set`},
 		{"relative path", func(b *irv1.Binding) { b.Tools[0].Path[0] = literal("books/") }, `binding "library": tool "get_book": http: "books/{id}" cannot be`},
 		{"path with dots", func(b *irv1.Binding) { b.Tools[0].Path[0] = literal("/a/../") }, `binding "library": tool "get_book": http: "/a/../{id}" cannot be`},
@@ -269,6 +304,14 @@ func text(s string) *irv1.Scalar { return &irv1.Scalar{Kind: &irv1.Scalar_Text{T
 
 func retry(attempts uint32, wait time.Duration) *irv1.Retry {
 	return &irv1.Retry{Attempts: attempts, MaxWait: durationpb.New(wait), Backoff: durationpb.New(wait)}
+}
+
+// argument returns what adds a, called x, to the tool of a binding.
+func argument(a *irv1.Argument) func(b *irv1.Binding) {
+	return func(b *irv1.Binding) {
+		a.Name = "x"
+		b.Tools[0].Arguments = append(b.Tools[0].Arguments, a)
+	}
 }
 
 func literal(s string) *irv1.PathPart {

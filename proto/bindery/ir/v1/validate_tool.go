@@ -12,7 +12,7 @@ const maxTimeout = 24 * time.Hour
 func (p *problems) toolRules(t *Tool, b *Binding, schemas map[Digest][]byte) {
 	p.check(validName(t.GetName()), "name", "%q cannot be the name of a tool", t.GetName())
 	p.check(t.GetDescription() != "", "description", "there is none")
-	p.arguments(t)
+	p.arguments(t, b)
 	p.path(t)
 	p.toolMeta(t, b)
 	d, err := ParseDigest(t.GetInputSchema())
@@ -23,22 +23,6 @@ func (p *problems) toolRules(t *Tool, b *Binding, schemas map[Digest][]byte) {
 	}
 	p.check(validWait(t.GetTimeout()), "timeout", "it must be more than 0 and at most %s", maxTimeout)
 	p.retry(t.GetRetry(), b)
-}
-
-func (p *problems) arguments(t *Tool) {
-	names := map[string]bool{}
-	for _, a := range t.GetArguments() {
-		field := "args." + a.GetName()
-		p.check(a.GetName() != "" && !names[a.GetName()], field, "the argument has no name of its own")
-		p.check(a.GetName() != "meta" && a.GetName() != "payload", field, "this name has a meaning already")
-		p.check(a.GetIn() != ArgumentIn_ARGUMENT_IN_PATH || a.GetRequired(), field, "an argument of the path must be required")
-		p.check(a.GetIn() != ArgumentIn_ARGUMENT_IN_PATH || inPath(t, a.GetName()), field, "the path does not have it")
-		names[a.GetName()] = true
-	}
-}
-
-func inPath(t *Tool, name string) bool {
-	return slices.ContainsFunc(t.GetPath(), func(part *PathPart) bool { return part.GetArgument() == name })
 }
 
 // path checks that the parts make a path whatever the arguments are: each one
