@@ -17,6 +17,7 @@ import (
 )
 
 func main() {
+	setMemory()
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 }
 
@@ -36,7 +37,10 @@ it watches; a change is taken over without losing a call, and what cannot be
 served changes nothing.
 
 Secrets are read from the files of --secrets-dir, or from the environment: the
-secret "library-token" is BINDERY_SECRET_LIBRARY_TOKEN.`,
+secret "library-token" is BINDERY_SECRET_LIBRARY_TOKEN.
+
+Memory: garbage is collected when the heap has grown to five times what is in use;
+GOGC changes that. In a container set GOMEMLIMIT to about 90 % of its limit.`,
 		Example: `  # Serve what the group "default" is to run, for clients on this machine.
   bindery-node --control-plane 127.0.0.1:7700 --secrets-dir /etc/bindery/secrets
 
