@@ -187,6 +187,7 @@ type form struct {
 
 // nouns names the forms, and the rule that a text without the form breaks.
 var nouns = map[string]struct{ code, noun string }{
+	"#ClientID":     {"bad-client", "the ID of a client"},
 	"#Endpoint":     {"bad-endpoint", "the path of an endpoint"},
 	"#BaseURL":      {"bad-url", "a base URL"},
 	"#DocumentPath": {"bad-document", "the path of a document"},
@@ -200,8 +201,10 @@ var nouns = map[string]struct{ code, noun string }{
 	"#Pointer":      {"bad-pointer", "a JSON Pointer"},
 	"#RequestLine":  {"bad-http", "a method and a path"},
 	"#SchemaRef":    {"schema-ref", "the name of a schema"},
+	"#Scope":        {"bad-scope", "a scope"},
 	"#Secret":       {"bad-secret", "the name of a secret"},
 	"#Status":       {"bad-status", "a status of a failure"},
+	"#TokenURL":     {"bad-url", "the URL of a token endpoint"},
 	"#ToolName":     {"bad-name", "the name of a tool"},
 	"#User":         {"bad-user", "the name of a user"},
 	"#UUID":         {"bad-uuid", "a UUID"},

@@ -165,6 +165,7 @@ func renderBindings(b *bytes.Buffer, content *irv1.Content) {
 		u := binding.GetUpstream()
 		fmt.Fprintf(b, "binding %s %q at %s\n", binding.GetName(), binding.GetTitle(), binding.GetEndpoint())
 		fmt.Fprintf(b, "\tupstream %s %s%s, %d and %d bytes\n", u.GetScheme(), u.GetAuthority(), u.GetBasePath(), u.GetMaxRequestBytes(), u.GetMaxResponseBytes())
+		renderSecurity(b, u)
 		for _, h := range u.GetHeaders() {
 			fmt.Fprintf(b, "\theader %s: %s\n", h.GetName(), h.GetValue())
 		}
@@ -224,6 +225,28 @@ func renderArgument(b *bytes.Buffer, a *irv1.Argument) {
 		b.WriteString(" nullable")
 	}
 	b.WriteByte('\n')
+}
+
+// renderSecurity writes what is special about an upstream's credential and TLS.
+func renderSecurity(b *bytes.Buffer, u *irv1.Upstream) {
+	if c := u.GetCredential().GetOauth2(); c != nil {
+		fmt.Fprintf(b, "\toauth2 %s %s%s client=%q secret=%s %s scopes=%q", c.GetScheme(), c.GetAuthority(), c.GetPath(), c.GetClientId(), c.GetSecret(),
+			c.GetClientAuth(), c.GetScopes())
+		for _, p := range c.GetParameters() {
+			fmt.Fprintf(b, " %s=%q", p.GetName(), p.GetValue())
+		}
+		fmt.Fprintf(b, "%s\n", tlsText(c.GetTls()))
+	}
+	if t := u.GetTls(); t != nil {
+		fmt.Fprintf(b, "\t%s\n", strings.TrimSpace(tlsText(t)))
+	}
+}
+
+func tlsText(t *irv1.TLS) string {
+	if t == nil {
+		return ""
+	}
+	return fmt.Sprintf(" %s ca=%q certificate=%q key=%q", t.GetMin(), t.GetCa(), t.GetCertificate(), t.GetKey())
 }
 
 func renderErrors(b *bytes.Buffer, e *irv1.Errors) {

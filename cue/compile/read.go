@@ -86,6 +86,7 @@ func (rd *reading) upstream(v value) *irv1.Upstream {
 	if s := v.get("url").text(); s != "" {
 		rd.url(u, s, v.get("url"))
 	}
+	u.Tls = rd.tls(v.get("tls"), u.GetScheme())
 	headers := v.get("headers").fields()
 	for _, name := range sorted(headers) {
 		u.Headers = append(u.Headers, &irv1.Header{Name: canonical(name), Value: headers[name].text()})
@@ -96,20 +97,29 @@ func (rd *reading) upstream(v value) *irv1.Upstream {
 
 // url takes a base URL apart.
 func (rd *reading) url(u *irv1.Upstream, s string, v value) {
+	scheme, authority, path, ok := rd.splitURL(s, v)
+	if ok {
+		u.Scheme, u.Authority, u.BasePath = scheme, authority, strings.TrimRight(path, "/")
+	}
+}
+
+// splitURL takes a URL without query apart; path is escaped. What is wrong with it is
+// reported at v.
+func (rd *reading) splitURL(s string, v value) (scheme irv1.Scheme, authority, path string, ok bool) {
 	parsed, err := url.Parse(s)
 	if err != nil || parsed.Hostname() == "" || !validPort(parsed) {
 		rd.badURL(v, s)
-		return
+		return 0, "", "", false
 	}
-	u.Scheme = irv1.Scheme_SCHEME_HTTP
+	scheme = irv1.Scheme_SCHEME_HTTP
 	if parsed.Scheme == "https" {
-		u.Scheme = irv1.Scheme_SCHEME_HTTPS
+		scheme = irv1.Scheme_SCHEME_HTTPS
 	}
-	u.Authority = parsed.Host
-	u.BasePath = strings.TrimRight(parsed.EscapedPath(), "/")
-	if problem := straightness(u.BasePath); problem != "" {
+	path = parsed.EscapedPath()
+	if problem := straightness(strings.TrimRight(path, "/")); problem != "" {
 		rd.badBasePath(v, problem)
 	}
+	return scheme, parsed.Host, path, true
 }
 
 // validPort reports whether u has a port from 1 to 65535, or none.
@@ -119,27 +129,6 @@ func validPort(u *url.URL) bool {
 	}
 	n, err := strconv.ParseUint(u.Port(), 10, 16)
 	return err == nil && n > 0
-}
-
-func (rd *reading) credential(v value) *irv1.Credential {
-	kinds := v.fields()
-	names := sorted(kinds)
-	if len(names) > 1 {
-		rd.twoCredentials(kinds[names[1]], names)
-	}
-	for _, kind := range names {
-		f := kinds[kind]
-		secret := f.get("secret").text()
-		switch kind {
-		case "bearer":
-			return &irv1.Credential{Kind: &irv1.Credential_Bearer{Bearer: &irv1.BearerCredential{Secret: secret}}}
-		case "basic":
-			return &irv1.Credential{Kind: &irv1.Credential_Basic{Basic: &irv1.BasicCredential{User: f.get("user").text(), Secret: secret}}}
-		case "header":
-			return &irv1.Credential{Kind: &irv1.Credential_Header{Header: &irv1.HeaderCredential{Name: canonical(f.get("name").text()), Secret: secret}}}
-		}
-	}
-	return nil
 }
 
 var formats = map[string]irv1.Format{

@@ -23,7 +23,7 @@ func (v value) atLabel(code, hint string) diag.Problem {
 }
 
 func (r report) badURL(v value, s string) {
-	r.list.Errorf(v.at("bad-url", "write http:// or https://, a host, and where needed a port and a path"), "%q is not a base URL", s)
+	r.list.Errorf(v.at("bad-url", "write http:// or https://, a host, and where needed a port and a path"), "%q is not the URL of a service", s)
 }
 
 func (r report) badBasePath(v value, problem string) {
@@ -47,6 +47,22 @@ func (r report) invalid(at *sourcev1.Position, p irv1.Problem) {
 
 func (r report) twoCredentials(v value, kinds []string) {
 	r.list.Errorf(v.atLabel("two-credentials", "keep one"), "an upstream has one credential, not %s", strings.Join(kinds, " and "))
+}
+
+func (r report) grantParameter(v value, name string) {
+	hint := "say so in " + map[string]string{"scope": "scopes", "client_id": "clientID", "client_secret": "secret"}[name]
+	if name == "grant_type" {
+		hint = "the grant is that of client credentials: remove it"
+	}
+	r.list.Errorf(v.atLabel("reserved-parameter", hint), "parameter %q cannot be set here", name)
+}
+
+func (r report) tlsWithoutHTTPS(v value) {
+	r.list.Errorf(v.atLabel("tls-without-https", "write https:// in the URL, or remove tls"), "connections over http are not secured")
+}
+
+func (r report) halfACertificate(v value, other string) {
+	r.list.Errorf(v.atLabel("half-a-certificate", "add "+other+": \"SECRET\""), "a certificate and its key come together, and there is no %s", other)
 }
 
 func (r report) headerTwice(v value, header, other string) {

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"net/http"
 	"runtime"
+	"time"
 
 	"github.com/bindery-dev/bindery/dataplane/schema"
 	"github.com/bindery-dev/bindery/dataplane/table"
@@ -126,16 +127,32 @@ func Do(ctx context.Context, t *table.Tool, r Request) (o Outcome) {
 // exchange sends req, which does not have the credential yet, and returns what came
 // of it.
 func exchange(ctx context.Context, t *table.Tool, req *upstream.Request) Outcome {
-	if err := upstream.Authorize(req.Header, t.Service.Credential, t.Deps().Secrets); err != nil {
-		o := failed(t, irv1.Failure_FAILURE_UNREACHABLE, nil, err)
-		o.Class = Internal
-		return o
+	began := time.Now()
+	if err := t.Service.Credential.Authorize(ctx, req.Header, req.Timeout); err != nil {
+		return unauthorized(t, err)
 	}
+	req.Timeout -= time.Since(began)
 	resp, err := t.Service.Client.Do(ctx, req)
-	if err == nil {
-		return checked(t, resp, answered(t, resp))
+	if err != nil {
+		return broken(t, resp, err)
 	}
-	return broken(t, resp, err)
+	if resp.Status == http.StatusUnauthorized {
+		t.Service.Credential.Rejected(req.Header)
+	}
+	return checked(t, resp, answered(t, resp))
+}
+
+// unauthorized is the outcome of a call whose request did not get its credential, so
+// that it was not sent: as if the upstream were as its token endpoint is, or else the
+// node's own failure.
+func unauthorized(t *table.Tool, err error) Outcome {
+	var endpoint *upstream.Error
+	if errors.As(err, &endpoint) {
+		return broken(t, nil, err)
+	}
+	o := failed(t, irv1.Failure_FAILURE_UNREACHABLE, nil, err)
+	o.Class = Internal
+	return o
 }
 
 // refused is the outcome of arguments that prepare returned err for.

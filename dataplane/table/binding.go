@@ -2,9 +2,7 @@ package table
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
-	"net/http"
 	"strings"
 
 	"github.com/bindery-dev/bindery/dataplane/upstream"
@@ -47,8 +45,8 @@ func (b *builder) bindings() []*binding {
 
 // keep takes over from prev what a binding that it has already is made of.
 func (b *builder) keep(source *irv1.Binding) {
-	origin := upstream.OriginOf(source.GetUpstream())
-	b.next.clients[origin] = b.prev.clients[origin]
+	b.client(upstream.OriginOf(source.GetUpstream()))
+	b.credential(source.GetUpstream().GetCredential())
 	for _, t := range source.GetTools() {
 		b.next.shapes[inputPart(t)] = b.prev.shapes[inputPart(t)]
 		if o := t.GetOutput(); o != nil {
@@ -107,27 +105,6 @@ func (b *builder) reason(code string, source *irv1.Binding, tool, field string, 
 	b.reasons = append(b.reasons, &discoveryv1.Reason{
 		Code: code, Binding: source.GetName(), Tool: tool, Field: field, Message: err.Error(),
 	})
-}
-
-func (b *builder) service(u *irv1.Upstream) *Service {
-	origin := upstream.OriginOf(u)
-	client := cmp.Or(b.next.clients[origin], b.prev.clients[origin])
-	if client == nil {
-		client = upstream.New(origin, b.deps.Transport(origin))
-	}
-	b.next.clients[origin] = client
-	header := http.Header{"Accept": {"application/json"}, "User-Agent": {b.deps.UserAgent}}
-	for _, h := range u.GetHeaders() {
-		header.Set(h.GetName(), h.GetValue())
-	}
-	return &Service{
-		Client:      client,
-		BasePath:    u.GetBasePath(),
-		Header:      header,
-		Credential:  u.GetCredential(),
-		MaxRequest:  u.GetMaxRequestBytes(),
-		MaxResponse: u.GetMaxResponseBytes(),
-	}
 }
 
 func newTool(binding string, t *irv1.Tool, in, out *shape) *Tool {

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bindery-dev/bindery/dataplane/credential"
 	"github.com/bindery-dev/bindery/dataplane/secret"
 	"github.com/bindery-dev/bindery/dataplane/upstream"
 	discoveryv1 "github.com/bindery-dev/bindery/proto/bindery/discovery/v1"
@@ -35,11 +36,12 @@ func Build(c *irv1.Content, gen *discoveryv1.Generation, prev *Table, deps Deps)
 		prev = &Table{}
 	}
 	b := builder{content: c, prev: prev, deps: deps.complete(), next: &Table{
-		generation: gen,
-		digest:     c.Digest,
-		bindings:   map[irv1.Digest]*binding{},
-		shapes:     map[part]*shape{},
-		clients:    map[upstream.Origin]*upstream.Client{},
+		generation:  gen,
+		digest:      c.Digest,
+		bindings:    map[irv1.Digest]*binding{},
+		shapes:      map[part]*shape{},
+		clients:     map[upstream.Origin]*upstream.Client{},
+		credentials: map[irv1.Digest]*credential.Credential{},
 	}}
 	bindings := b.bindings()
 	if len(b.reasons) > 0 {
@@ -64,7 +66,7 @@ func (d Deps) complete() *Deps {
 	}
 	d.UserAgent = cmp.Or(d.UserAgent, "bindery")
 	if d.Transport == nil {
-		d.Transport = func(upstream.Origin) http.RoundTripper { return upstream.Transport() }
+		d.Transport = func(o upstream.Origin) http.RoundTripper { return upstream.Transport(o, d.Secrets) }
 	}
 	return &d
 }
@@ -92,25 +94,49 @@ func first(reasons []*discoveryv1.Reason) []*discoveryv1.Reason {
 	return reasons[:min(len(reasons), maxReasons)]
 }
 
-// missingSecrets returns a reason for every binding whose secret cannot be looked
-// up now.
+// missingSecrets returns a reason for everything that bindings name as a secret and
+// that cannot be looked up or cannot be used now.
 func missingSecrets(c *irv1.Content, secrets *secret.Store) []*discoveryv1.Reason {
 	var reasons []*discoveryv1.Reason
 	for _, b := range c.Bindings {
-		name, field := upstream.SecretOf(b.GetUpstream().GetCredential())
-		if name == "" {
-			continue
+		missing := missingOf(b, secrets)
+		if len(missing) == 0 {
+			missing = unusableTLS(b, secrets)
 		}
-		_, err := secrets.Lookup(name)
+		reasons = append(reasons, missing...)
+	}
+	return reasons
+}
+
+func missingOf(b *irv1.Binding, secrets *secret.Store) []*discoveryv1.Reason {
+	var reasons []*discoveryv1.Reason
+	for _, ref := range b.GetUpstream().Secrets() {
+		_, err := secrets.Lookup(ref.Name)
 		if err == nil {
 			continue
 		}
-		r := &discoveryv1.Reason{Code: "unreadable-secret", Binding: b.GetName(), Field: field, Message: err.Error(), Hint: secrets.Hint(name)}
+		r := &discoveryv1.Reason{Code: "unreadable-secret", Binding: b.GetName(), Field: ref.Field, Message: err.Error(), Hint: secrets.Hint(ref.Name)}
 		if errors.Is(err, secret.ErrMissing) {
-			r.Code, r.Message = "missing-secret", fmt.Sprintf("secret %q is missing on this node", name)
+			r.Code, r.Message = "missing-secret", fmt.Sprintf("secret %q is missing on this node", ref.Name)
 		}
 		reasons = append(reasons, r)
 	}
+	return reasons
+}
+
+// unusableTLS returns a reason for every TLS of b whose secrets are not what it
+// takes.
+func unusableTLS(b *irv1.Binding, secrets *secret.Store) []*discoveryv1.Reason {
+	var reasons []*discoveryv1.Reason
+	check := func(o upstream.Origin, field string) {
+		if err := o.TLS.Check(secrets); err != nil {
+			reasons = append(reasons, &discoveryv1.Reason{Code: "unreadable-secret", Binding: b.GetName(), Field: field, Message: err.Error()})
+		}
+	}
+	if oauth2 := b.GetUpstream().GetCredential().GetOauth2(); oauth2 != nil {
+		check(upstream.TokenOriginOf(oauth2), "upstream.auth.oauth2.tls")
+	}
+	check(upstream.OriginOf(b.GetUpstream()), "upstream.tls")
 	return reasons
 }
 

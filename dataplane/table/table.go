@@ -3,7 +3,7 @@
 //
 // A table is built aside, whole or not at all, and costs what changed: whatever is
 // equal in the table before it (compiled schemas, prepared tools, connections to
-// upstreams) is shared with it.
+// upstreams, tokens for them) is shared with it.
 package table
 
 import (
@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bindery-dev/bindery/dataplane/credential"
 	"github.com/bindery-dev/bindery/dataplane/schema"
 	"github.com/bindery-dev/bindery/dataplane/secret"
 	"github.com/bindery-dev/bindery/dataplane/upstream"
@@ -31,8 +32,8 @@ type Deps struct {
 	UUID func() string
 	// UserAgent is sent where the caller gives none; "" means "bindery".
 	UserAgent string
-	// Transport returns what carries requests to an origin; nil means
-	// [upstream.Transport].
+	// Transport returns what carries requests to an origin, be it an upstream or a
+	// token endpoint; nil means [upstream.Transport].
 	Transport func(upstream.Origin) http.RoundTripper
 }
 
@@ -46,9 +47,10 @@ type Table struct {
 	documents  map[string]*Document
 
 	// What the next table can share.
-	bindings map[irv1.Digest]*binding // by the digest of their blob
-	shapes   map[part]*shape
-	clients  map[upstream.Origin]*upstream.Client
+	bindings    map[irv1.Digest]*binding // by the digest of their blob
+	shapes      map[part]*shape
+	clients     map[upstream.Origin]*upstream.Client
+	credentials map[irv1.Digest]*credential.Credential // by the digest of what the IR has
 }
 
 // Generation returns what the table was built for. It is not to be changed.
@@ -122,16 +124,6 @@ type Output struct {
 
 // Deps returns what the table was built with, every function set.
 func (t *Tool) Deps() *Deps { return t.deps }
-
-// A Service is an upstream made ready.
-type Service struct {
-	Client      *upstream.Client
-	BasePath    string           // escaped; "" or begins with a slash and ends with none
-	Header      http.Header      // sent with every request; not to be changed
-	Credential  *irv1.Credential // nil: none
-	MaxRequest  int64            // bytes of a request's body
-	MaxResponse int64            // bytes of a response's body
-}
 
 // newEndpoints spreads the tools of bindings over their endpoints.
 func newEndpoints(bindings []*binding) map[string]*Endpoint {

@@ -3,6 +3,7 @@ package table_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"regexp"
 	"slices"
@@ -384,6 +385,121 @@ func TestSecretOfASharedBinding(t *testing.T) {
 	}
 }
 
+// oauth2 returns a credential whose token is issued at authority.
+func oauth2(authority string) *irv1.Credential {
+	return &irv1.Credential{Kind: &irv1.Credential_Oauth2{Oauth2: &irv1.OAuth2Credential{
+		Scheme: irv1.Scheme_SCHEME_HTTPS, Authority: authority, ClientId: "node", Secret: "client", ClientAuth: irv1.ClientAuth_CLIENT_AUTH_BASIC,
+		Tls: &irv1.TLS{Min: irv1.TLSVersion_TLS_VERSION_1_2, Ca: "ca"},
+	}}}
+}
+
+func TestMissingSecretsOfOneBinding(t *testing.T) {
+	b := shop()
+	b.bindings[0].Upstream.Credential = oauth2("login.example")
+	b.bindings[0].Upstream.Tls = &irv1.TLS{Min: irv1.TLSVersion_TLS_VERSION_1_3, Certificate: "cert", Key: "key"}
+	have := map[string]string{}
+	secrets := secret.New("", func(name string) (string, bool) { v, ok := have[name]; return v, ok })
+	fields := func(code string) string {
+		r := refused(t, b, nil, secrets)
+		var all []string
+		for _, reason := range r.Reasons {
+			if !r.Retryable || reason.GetCode() != code || reason.GetBinding() != "pets" {
+				t.Errorf("retryable %t: %v", r.Retryable, reason)
+			}
+			all = append(all, strings.TrimPrefix(reason.GetField(), "upstream."))
+		}
+		return strings.Join(all, " ")
+	}
+	if got, want := fields("missing-secret"), "auth.oauth2.secret auth.oauth2.tls.ca tls.certificate tls.key"; got != want {
+		t.Errorf("missing are %s, want %s", got, want)
+	}
+	for _, name := range []string{"CLIENT", "CA", "CERT", "KEY"} {
+		have["BINDERY_SECRET_"+name] = "s3cr3t"
+	}
+	if got, want := fields("unreadable-secret"), "auth.oauth2.tls tls"; got != want {
+		t.Errorf("unreadable are %s, want %s", got, want)
+	}
+}
+
+// issuers answers every request for a token with one more, and every other with {}.
+type issuers struct{ issued int }
+
+func (i *issuers) deps() table.Deps {
+	return table.Deps{
+		Secrets: secret.New("", func(name string) (string, bool) { return "x", name == "BINDERY_SECRET_CLIENT" }),
+		Transport: func(o upstream.Origin) http.RoundTripper {
+			return roundTripper(func(r *http.Request) (*http.Response, error) {
+				i.issued++
+				body := fmt.Sprintf(`{"access_token":"%s-%d","expires_in":3600}`, o.Authority, i.issued)
+				return &http.Response{StatusCode: 200, Header: http.Header{}, ContentLength: -1, Body: io.NopCloser(strings.NewReader(body))}, nil
+			})
+		},
+	}
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// A token outlives reloads that do not change its credential, also when they change
+// its binding; equal credentials share one, and a changed one fetches its own.
+func TestTokensSurviveReloads(t *testing.T) {
+	i := &issuers{}
+	authorization := func(tab *table.Table, tool string) string {
+		t.Helper()
+		h := http.Header{}
+		if err := tab.Endpoint("/mcp").Tool(tool).Service.Credential.Authorize(t.Context(), h, time.Second); err != nil {
+			t.Fatal(err)
+		}
+		return h.Get("Authorization")
+	}
+	secured := func() *bundle {
+		b := shop()
+		for _, binding := range b.bindings[:2] {
+			binding.Upstream.Credential = oauth2("login.example")
+			binding.Upstream.Credential.GetOauth2().Tls = nil
+		}
+		return b
+	}
+	first := secured().build(t, nil, i.deps())
+	b := secured()
+	b.bindings[0].Upstream.Authority = "other.example"
+	second := b.build(t, first, i.deps())
+	for _, tab := range []*table.Table{first, second} {
+		for _, tool := range []string{"add_pet", "buy_food"} {
+			if got := authorization(tab, tool); got != "Bearer login.example-1" {
+				t.Errorf("%s: Authorization is %q", tool, got)
+			}
+		}
+	}
+	b.bindings[0].Upstream.Credential.GetOauth2().Scopes = []string{"read"}
+	third := b.build(t, second, i.deps())
+	if got := authorization(third, "add_pet") + ", " + authorization(third, "buy_food"); got != "Bearer login.example-2, Bearer login.example-1" {
+		t.Errorf("tokens are %s", got)
+	}
+}
+
+// Connections are not shared between upstreams that are secured in other ways.
+func TestConnectionsAreSharedByTLS(t *testing.T) {
+	s := &transports{made: map[string]int{}, closed: map[string]int{}}
+	b := shop()
+	for i, min := range []irv1.TLSVersion{irv1.TLSVersion_TLS_VERSION_1_2, irv1.TLSVersion_TLS_VERSION_1_3, irv1.TLSVersion_TLS_VERSION_1_3} {
+		b.bindings[i].Upstream.Authority, b.bindings[i].Upstream.Tls = "pets.example", &irv1.TLS{Min: min}
+	}
+	first := b.build(t, nil, s.deps())
+	b.bindings[2].Upstream.Tls = nil
+	second := b.build(t, first, s.deps())
+	first.Retire(second)
+	if s.made["pets.example"] != 2 || len(s.closed) != 0 {
+		t.Errorf("made %v, closed %v", s.made, s.closed)
+	}
+	b.bindings[1].Upstream.Tls = nil
+	second.Retire(b.build(t, second, s.deps()))
+	if s.made["pets.example"] != 2 || s.closed["pets.example"] != 1 {
+		t.Errorf("made %v, closed %v", s.made, s.closed)
+	}
+}
+
 func TestBadBundle(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -454,6 +570,12 @@ func FuzzBuild(f *testing.F) {
 			f.Fatal(err)
 		}
 		f.Add(data, []byte(`{"type":"object","properties":{"value":{"type":"array"}}}`))
+		b.Upstream.Credential = oauth2("login.example")
+		b.Upstream.Tls = &irv1.TLS{Min: irv1.TLSVersion_TLS_VERSION_1_2, Certificate: "cert", Key: "key"}
+		if data, err = irv1.Marshal(b); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data, shop().schemas[0])
 	}
 	f.Fuzz(func(t *testing.T, data, schema []byte) {
 		b := &irv1.Binding{}

@@ -67,16 +67,17 @@ func (c *Client) fail(ctx context.Context, err error) error {
 	return e
 }
 
-// isTLS reports whether err is from crypto/tls or crypto/x509. Some of their errors
-// have no type that says so: an alert is a net.OpError of the operation "remote
-// error" or "local error", others have a text that does.
+// isTLS reports whether err is about what a node brings to a handshake, or from
+// crypto/tls or crypto/x509. Some of theirs have no type that says so: an alert is a
+// net.OpError of the operation "remote error" or "local error", others have a text
+// that does.
 func isTLS(err error) bool {
 	var (
 		verify *tls.CertificateVerificationError
 		record tls.RecordHeaderError
 		op     *net.OpError
 	)
-	if errors.As(err, &verify) || errors.As(err, &record) {
+	if errors.Is(err, errOwnTLS) || errors.As(err, &verify) || errors.As(err, &record) {
 		return true
 	}
 	if errors.As(err, &op) && (op.Op == "remote error" || op.Op == "local error") {
@@ -99,10 +100,12 @@ func cause(err error) string {
 		invalid x509.CertificateInvalidError
 		verify  *tls.CertificateVerificationError
 		record  tls.RecordHeaderError
-		alert   tls.AlertError
+		alert   *net.OpError
 		timeout net.Error
 	)
 	switch {
+	case errors.Is(err, errOwnTLS):
+		return err.Error()
 	case errors.As(err, &dns):
 		return "the host name does not resolve"
 	case errors.As(err, &errno):
@@ -115,7 +118,7 @@ func cause(err error) string {
 		return "its certificate is not valid"
 	case errors.As(err, &record):
 		return "it does not speak TLS"
-	case errors.As(err, &alert):
+	case errors.As(err, &alert) && alert.Op == "remote error": // crypto/tls: an alert that came
 		return "it refused the TLS handshake"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return "the connection ended before the response was complete"

@@ -18,23 +18,14 @@ import (
 	"strings"
 	"time"
 
-	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
+	"github.com/bindery-dev/bindery/dataplane/secret"
 )
 
-// An Origin is a service that connections can be shared for.
-type Origin struct {
-	Scheme    string // "http" or "https"
-	Authority string // host with an optional port
-}
-
-// OriginOf returns the origin of u.
-func OriginOf(u *irv1.Upstream) Origin {
-	scheme := "https"
-	if u.GetScheme() == irv1.Scheme_SCHEME_HTTP {
-		scheme = "http"
-	}
-	return Origin{Scheme: scheme, Authority: u.GetAuthority()}
-}
+// Limits of opening a connection.
+const (
+	dialTimeout      = 10 * time.Second
+	handshakeTimeout = 10 * time.Second
+)
 
 // A Client exchanges messages with one origin over connections that it keeps. It is
 // safe for concurrent use.
@@ -43,29 +34,27 @@ type Client struct {
 	transport http.RoundTripper
 }
 
-// New returns a client for origin; no connection is opened before the first
-// request. transport nil means [Transport]. One that keeps time itself says that
-// it is up by an error that wraps [ErrTimeout].
+// New returns a client for origin whose requests transport carries, such as
+// [Transport]; no connection is opened before the first request. A transport that
+// keeps time itself says that it is up by an error that wraps [ErrTimeout].
 func New(origin Origin, transport http.RoundTripper) *Client {
-	if transport == nil {
-		transport = Transport()
-	}
 	return &Client{origin: origin, transport: transport}
 }
 
 // Origin returns the service that the client is for.
 func (c *Client) Origin() Origin { return c.origin }
 
-// Transport returns a transport that is made for many concurrent requests to one
-// origin.
-func Transport() *http.Transport {
-	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}
+// Transport returns a transport that is made for many concurrent requests to
+// origin. Each of its connections uses the secrets that TLS names as they are when it
+// is opened.
+func Transport(origin Origin, secrets *secret.Store) *http.Transport {
+	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second}
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	protocols.SetHTTP2(true)
-	return &http.Transport{
+	t := &http.Transport{
 		DialContext:            dialer.DialContext,
-		TLSHandshakeTimeout:    10 * time.Second,
+		TLSHandshakeTimeout:    handshakeTimeout,
 		MaxIdleConns:           1024,
 		MaxIdleConnsPerHost:    1024,
 		IdleConnTimeout:        30 * time.Second,
@@ -74,6 +63,10 @@ func Transport() *http.Transport {
 		Protocols:              protocols,
 		HTTP2:                  &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 5 * time.Second},
 	}
+	if origin.TLS != (TLS{}) {
+		t.DialTLSContext = origin.TLS.dial(dialer, secrets)
+	}
+	return t
 }
 
 // Close closes the connections that no exchange is using; the others are closed
@@ -89,8 +82,8 @@ type Request struct {
 	Method string
 	// Target is the escaped path, which begins with a slash, with the query.
 	Target string
-	// Header belongs to the client from now on. It needs no Host and no
-	// Content-Length.
+	// Header belongs to the client until the exchange ends, which only adds to it. It
+	// needs no Host and no Content-Length.
 	Header http.Header
 	// Body is sent as it is; empty sends none.
 	Body []byte

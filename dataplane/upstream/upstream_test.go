@@ -29,7 +29,11 @@ func clientOf(t *testing.T, base string, transport http.RoundTripper) *upstream.
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := upstream.New(upstream.Origin{Scheme: u.Scheme, Authority: u.Host}, transport)
+	origin := upstream.Origin{Scheme: u.Scheme, Authority: u.Host}
+	if transport == nil {
+		transport = upstream.Transport(origin, nil)
+	}
+	c := upstream.New(origin, transport)
 	t.Cleanup(c.Close)
 	return c
 }
@@ -107,7 +111,7 @@ func TestRedirectIsAResponse(t *testing.T) {
 }
 
 func TestProxyOfTheEnvironmentIsNotUsed(t *testing.T) {
-	if upstream.Transport().Proxy != nil {
+	if upstream.Transport(upstream.Origin{}, nil).Proxy != nil {
 		t.Error("a proxy can be set from outside of the bundle")
 	}
 }
@@ -276,7 +280,7 @@ func TestTLS(t *testing.T) {
 	if err != nil {
 		t.Errorf("plain HTTP to a TLS port is an answer of it: %v", err)
 	}
-	trusting := upstream.Transport()
+	trusting := upstream.Transport(upstream.Origin{}, nil)
 	trusting.TLSClientConfig = srv.Client().Transport.(*http.Transport).TLSClientConfig.Clone()
 	resp, err := clientOf(t, srv.URL, trusting).Do(context.Background(), request())
 	if err != nil || string(resp.Body) != "HTTP/2.0" {

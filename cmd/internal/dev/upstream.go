@@ -72,7 +72,7 @@ func redirect(b *irv1.Bundle, upstreams []Upstream) (*irv1.Bundle, error) {
 	return irv1.Seal(bindings, schemas, content.Manifest.GetFeatures()...)
 }
 
-// at returns binding with its upstream at u.
+// at returns binding with its upstream at u. Plain HTTP takes no TLS.
 func at(binding *irv1.Binding, u *url.URL) *irv1.Binding {
 	binding = proto.CloneOf(binding)
 	if binding.Upstream == nil {
@@ -81,6 +81,8 @@ func at(binding *irv1.Binding, u *url.URL) *irv1.Binding {
 	binding.Upstream.Scheme = irv1.Scheme_SCHEME_HTTP
 	if u.Scheme == "https" {
 		binding.Upstream.Scheme = irv1.Scheme_SCHEME_HTTPS
+	} else {
+		binding.Upstream.Tls = nil
 	}
 	binding.Upstream.Authority = u.Host
 	binding.Upstream.BasePath = strings.TrimRight(u.EscapedPath(), "/")

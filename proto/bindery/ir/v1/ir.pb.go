@@ -76,6 +76,106 @@ func (Scheme) EnumDescriptor() ([]byte, []int) {
 	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{0}
 }
 
+type TLSVersion int32
+
+const (
+	TLSVersion_TLS_VERSION_UNSPECIFIED TLSVersion = 0
+	TLSVersion_TLS_VERSION_1_2         TLSVersion = 1
+	TLSVersion_TLS_VERSION_1_3         TLSVersion = 2
+)
+
+// Enum value maps for TLSVersion.
+var (
+	TLSVersion_name = map[int32]string{
+		0: "TLS_VERSION_UNSPECIFIED",
+		1: "TLS_VERSION_1_2",
+		2: "TLS_VERSION_1_3",
+	}
+	TLSVersion_value = map[string]int32{
+		"TLS_VERSION_UNSPECIFIED": 0,
+		"TLS_VERSION_1_2":         1,
+		"TLS_VERSION_1_3":         2,
+	}
+)
+
+func (x TLSVersion) Enum() *TLSVersion {
+	p := new(TLSVersion)
+	*p = x
+	return p
+}
+
+func (x TLSVersion) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (TLSVersion) Descriptor() protoreflect.EnumDescriptor {
+	return file_bindery_ir_v1_ir_proto_enumTypes[1].Descriptor()
+}
+
+func (TLSVersion) Type() protoreflect.EnumType {
+	return &file_bindery_ir_v1_ir_proto_enumTypes[1]
+}
+
+func (x TLSVersion) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use TLSVersion.Descriptor instead.
+func (TLSVersion) EnumDescriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{1}
+}
+
+type ClientAuth int32
+
+const (
+	ClientAuth_CLIENT_AUTH_UNSPECIFIED ClientAuth = 0
+	// In the header Authorization.
+	ClientAuth_CLIENT_AUTH_BASIC ClientAuth = 1
+	// As the parameters client_id and client_secret.
+	ClientAuth_CLIENT_AUTH_BODY ClientAuth = 2
+)
+
+// Enum value maps for ClientAuth.
+var (
+	ClientAuth_name = map[int32]string{
+		0: "CLIENT_AUTH_UNSPECIFIED",
+		1: "CLIENT_AUTH_BASIC",
+		2: "CLIENT_AUTH_BODY",
+	}
+	ClientAuth_value = map[string]int32{
+		"CLIENT_AUTH_UNSPECIFIED": 0,
+		"CLIENT_AUTH_BASIC":       1,
+		"CLIENT_AUTH_BODY":        2,
+	}
+)
+
+func (x ClientAuth) Enum() *ClientAuth {
+	p := new(ClientAuth)
+	*p = x
+	return p
+}
+
+func (x ClientAuth) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ClientAuth) Descriptor() protoreflect.EnumDescriptor {
+	return file_bindery_ir_v1_ir_proto_enumTypes[2].Descriptor()
+}
+
+func (ClientAuth) Type() protoreflect.EnumType {
+	return &file_bindery_ir_v1_ir_proto_enumTypes[2]
+}
+
+func (x ClientAuth) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ClientAuth.Descriptor instead.
+func (ClientAuth) EnumDescriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{2}
+}
+
 type Format int32
 
 const (
@@ -121,11 +221,11 @@ func (x Format) String() string {
 }
 
 func (Format) Descriptor() protoreflect.EnumDescriptor {
-	return file_bindery_ir_v1_ir_proto_enumTypes[1].Descriptor()
+	return file_bindery_ir_v1_ir_proto_enumTypes[3].Descriptor()
 }
 
 func (Format) Type() protoreflect.EnumType {
-	return &file_bindery_ir_v1_ir_proto_enumTypes[1]
+	return &file_bindery_ir_v1_ir_proto_enumTypes[3]
 }
 
 func (x Format) Number() protoreflect.EnumNumber {
@@ -134,7 +234,7 @@ func (x Format) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Format.Descriptor instead.
 func (Format) EnumDescriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{1}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{3}
 }
 
 type Generate int32
@@ -175,11 +275,11 @@ func (x Generate) String() string {
 }
 
 func (Generate) Descriptor() protoreflect.EnumDescriptor {
-	return file_bindery_ir_v1_ir_proto_enumTypes[2].Descriptor()
+	return file_bindery_ir_v1_ir_proto_enumTypes[4].Descriptor()
 }
 
 func (Generate) Type() protoreflect.EnumType {
-	return &file_bindery_ir_v1_ir_proto_enumTypes[2]
+	return &file_bindery_ir_v1_ir_proto_enumTypes[4]
 }
 
 func (x Generate) Number() protoreflect.EnumNumber {
@@ -188,7 +288,7 @@ func (x Generate) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Generate.Descriptor instead.
 func (Generate) EnumDescriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{2}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{4}
 }
 
 type ErrorStyle int32
@@ -226,11 +326,11 @@ func (x ErrorStyle) String() string {
 }
 
 func (ErrorStyle) Descriptor() protoreflect.EnumDescriptor {
-	return file_bindery_ir_v1_ir_proto_enumTypes[3].Descriptor()
+	return file_bindery_ir_v1_ir_proto_enumTypes[5].Descriptor()
 }
 
 func (ErrorStyle) Type() protoreflect.EnumType {
-	return &file_bindery_ir_v1_ir_proto_enumTypes[3]
+	return &file_bindery_ir_v1_ir_proto_enumTypes[5]
 }
 
 func (x ErrorStyle) Number() protoreflect.EnumNumber {
@@ -239,7 +339,7 @@ func (x ErrorStyle) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ErrorStyle.Descriptor instead.
 func (ErrorStyle) EnumDescriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{3}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{5}
 }
 
 type Failure int32
@@ -285,11 +385,11 @@ func (x Failure) String() string {
 }
 
 func (Failure) Descriptor() protoreflect.EnumDescriptor {
-	return file_bindery_ir_v1_ir_proto_enumTypes[4].Descriptor()
+	return file_bindery_ir_v1_ir_proto_enumTypes[6].Descriptor()
 }
 
 func (Failure) Type() protoreflect.EnumType {
-	return &file_bindery_ir_v1_ir_proto_enumTypes[4]
+	return &file_bindery_ir_v1_ir_proto_enumTypes[6]
 }
 
 func (x Failure) Number() protoreflect.EnumNumber {
@@ -298,7 +398,7 @@ func (x Failure) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Failure.Descriptor instead.
 func (Failure) EnumDescriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{4}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{6}
 }
 
 type Method int32
@@ -343,11 +443,11 @@ func (x Method) String() string {
 }
 
 func (Method) Descriptor() protoreflect.EnumDescriptor {
-	return file_bindery_ir_v1_ir_proto_enumTypes[5].Descriptor()
+	return file_bindery_ir_v1_ir_proto_enumTypes[7].Descriptor()
 }
 
 func (Method) Type() protoreflect.EnumType {
-	return &file_bindery_ir_v1_ir_proto_enumTypes[5]
+	return &file_bindery_ir_v1_ir_proto_enumTypes[7]
 }
 
 func (x Method) Number() protoreflect.EnumNumber {
@@ -356,7 +456,7 @@ func (x Method) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Method.Descriptor instead.
 func (Method) EnumDescriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{5}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{7}
 }
 
 type ResultMode int32
@@ -394,11 +494,11 @@ func (x ResultMode) String() string {
 }
 
 func (ResultMode) Descriptor() protoreflect.EnumDescriptor {
-	return file_bindery_ir_v1_ir_proto_enumTypes[6].Descriptor()
+	return file_bindery_ir_v1_ir_proto_enumTypes[8].Descriptor()
 }
 
 func (ResultMode) Type() protoreflect.EnumType {
-	return &file_bindery_ir_v1_ir_proto_enumTypes[6]
+	return &file_bindery_ir_v1_ir_proto_enumTypes[8]
 }
 
 func (x ResultMode) Number() protoreflect.EnumNumber {
@@ -407,7 +507,7 @@ func (x ResultMode) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ResultMode.Descriptor instead.
 func (ResultMode) EnumDescriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{6}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{8}
 }
 
 type ArgumentIn int32
@@ -450,11 +550,11 @@ func (x ArgumentIn) String() string {
 }
 
 func (ArgumentIn) Descriptor() protoreflect.EnumDescriptor {
-	return file_bindery_ir_v1_ir_proto_enumTypes[7].Descriptor()
+	return file_bindery_ir_v1_ir_proto_enumTypes[9].Descriptor()
 }
 
 func (ArgumentIn) Type() protoreflect.EnumType {
-	return &file_bindery_ir_v1_ir_proto_enumTypes[7]
+	return &file_bindery_ir_v1_ir_proto_enumTypes[9]
 }
 
 func (x ArgumentIn) Number() protoreflect.EnumNumber {
@@ -463,7 +563,7 @@ func (x ArgumentIn) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ArgumentIn.Descriptor instead.
 func (ArgumentIn) EnumDescriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{7}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{9}
 }
 
 type ArgumentType int32
@@ -517,11 +617,11 @@ func (x ArgumentType) String() string {
 }
 
 func (ArgumentType) Descriptor() protoreflect.EnumDescriptor {
-	return file_bindery_ir_v1_ir_proto_enumTypes[8].Descriptor()
+	return file_bindery_ir_v1_ir_proto_enumTypes[10].Descriptor()
 }
 
 func (ArgumentType) Type() protoreflect.EnumType {
-	return &file_bindery_ir_v1_ir_proto_enumTypes[8]
+	return &file_bindery_ir_v1_ir_proto_enumTypes[10]
 }
 
 func (x ArgumentType) Number() protoreflect.EnumNumber {
@@ -530,7 +630,7 @@ func (x ArgumentType) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ArgumentType.Descriptor instead.
 func (ArgumentType) EnumDescriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{8}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{10}
 }
 
 type ArrayStyle int32
@@ -568,11 +668,11 @@ func (x ArrayStyle) String() string {
 }
 
 func (ArrayStyle) Descriptor() protoreflect.EnumDescriptor {
-	return file_bindery_ir_v1_ir_proto_enumTypes[9].Descriptor()
+	return file_bindery_ir_v1_ir_proto_enumTypes[11].Descriptor()
 }
 
 func (ArrayStyle) Type() protoreflect.EnumType {
-	return &file_bindery_ir_v1_ir_proto_enumTypes[9]
+	return &file_bindery_ir_v1_ir_proto_enumTypes[11]
 }
 
 func (x ArrayStyle) Number() protoreflect.EnumNumber {
@@ -581,7 +681,7 @@ func (x ArrayStyle) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ArrayStyle.Descriptor instead.
 func (ArrayStyle) EnumDescriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{9}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{11}
 }
 
 // Check is what becomes of a body that breaks its schema.
@@ -624,11 +724,11 @@ func (x Check) String() string {
 }
 
 func (Check) Descriptor() protoreflect.EnumDescriptor {
-	return file_bindery_ir_v1_ir_proto_enumTypes[10].Descriptor()
+	return file_bindery_ir_v1_ir_proto_enumTypes[12].Descriptor()
 }
 
 func (Check) Type() protoreflect.EnumType {
-	return &file_bindery_ir_v1_ir_proto_enumTypes[10]
+	return &file_bindery_ir_v1_ir_proto_enumTypes[12]
 }
 
 func (x Check) Number() protoreflect.EnumNumber {
@@ -637,7 +737,7 @@ func (x Check) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Check.Descriptor instead.
 func (Check) EnumDescriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{10}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{12}
 }
 
 // Manifest names every blob of a bundle by its SHA-256. The SHA-256 of the
@@ -1039,7 +1139,10 @@ type Upstream struct {
 	// max_response_bytes bounds the body that is read, after decompression.
 	MaxResponseBytes int64 `protobuf:"varint,7,opt,name=max_response_bytes,json=maxResponseBytes,proto3" json:"max_response_bytes,omitempty"`
 	// retry_budget is there when a tool of the binding has a retry.
-	RetryBudget   *RetryBudget `protobuf:"bytes,8,opt,name=retry_budget,json=retryBudget,proto3" json:"retry_budget,omitempty"`
+	RetryBudget *RetryBudget `protobuf:"bytes,8,opt,name=retry_budget,json=retryBudget,proto3" json:"retry_budget,omitempty"`
+	// tls is absent for the defaults: TLS 1.2 at least, the roots of the node's
+	// system, no certificate of its own. It is only there with https.
+	Tls           *TLS `protobuf:"bytes,10,opt,name=tls,proto3" json:"tls,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1130,6 +1233,13 @@ func (x *Upstream) GetRetryBudget() *RetryBudget {
 	return nil
 }
 
+func (x *Upstream) GetTls() *TLS {
+	if x != nil {
+		return x.Tls
+	}
+	return nil
+}
+
 // RetryBudget bounds the requests to an upstream that repeat others. It is a store
 // of retries that begins full, and holds what ten seconds and a hundred calls add.
 type RetryBudget struct {
@@ -1186,6 +1296,81 @@ func (x *RetryBudget) GetPerSecond() uint32 {
 	return 0
 }
 
+// TLS is how a node secures connections to a service. It names secrets, which are
+// PEM, and never holds one.
+type TLS struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// min is the lowest version that is spoken.
+	Min TLSVersion `protobuf:"varint,1,opt,name=min,proto3,enum=bindery.ir.v1.TLSVersion" json:"min,omitempty"`
+	// ca names the certificates that the service's is verified against; "" for the
+	// roots of the node's system.
+	Ca string `protobuf:"bytes,2,opt,name=ca,proto3" json:"ca,omitempty"`
+	// certificate and key name the node's own, for a service that asks for one; both
+	// or neither is "".
+	Certificate   string `protobuf:"bytes,3,opt,name=certificate,proto3" json:"certificate,omitempty"`
+	Key           string `protobuf:"bytes,4,opt,name=key,proto3" json:"key,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TLS) Reset() {
+	*x = TLS{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TLS) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TLS) ProtoMessage() {}
+
+func (x *TLS) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TLS.ProtoReflect.Descriptor instead.
+func (*TLS) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *TLS) GetMin() TLSVersion {
+	if x != nil {
+		return x.Min
+	}
+	return TLSVersion_TLS_VERSION_UNSPECIFIED
+}
+
+func (x *TLS) GetCa() string {
+	if x != nil {
+		return x.Ca
+	}
+	return ""
+}
+
+func (x *TLS) GetCertificate() string {
+	if x != nil {
+		return x.Certificate
+	}
+	return ""
+}
+
+func (x *TLS) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
 type Header struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// name is in canonical form.
@@ -1197,7 +1382,7 @@ type Header struct {
 
 func (x *Header) Reset() {
 	*x = Header{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[7]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1209,7 +1394,7 @@ func (x *Header) String() string {
 func (*Header) ProtoMessage() {}
 
 func (x *Header) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[7]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1222,7 +1407,7 @@ func (x *Header) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Header.ProtoReflect.Descriptor instead.
 func (*Header) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{7}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Header) GetName() string {
@@ -1248,6 +1433,7 @@ type Credential struct {
 	//	*Credential_Bearer
 	//	*Credential_Basic
 	//	*Credential_Header
+	//	*Credential_Oauth2
 	Kind          isCredential_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1255,7 +1441,7 @@ type Credential struct {
 
 func (x *Credential) Reset() {
 	*x = Credential{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[8]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1267,7 +1453,7 @@ func (x *Credential) String() string {
 func (*Credential) ProtoMessage() {}
 
 func (x *Credential) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[8]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1280,7 +1466,7 @@ func (x *Credential) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Credential.ProtoReflect.Descriptor instead.
 func (*Credential) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{8}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Credential) GetKind() isCredential_Kind {
@@ -1317,6 +1503,15 @@ func (x *Credential) GetHeader() *HeaderCredential {
 	return nil
 }
 
+func (x *Credential) GetOauth2() *OAuth2Credential {
+	if x != nil {
+		if x, ok := x.Kind.(*Credential_Oauth2); ok {
+			return x.Oauth2
+		}
+	}
+	return nil
+}
+
 type isCredential_Kind interface {
 	isCredential_Kind()
 }
@@ -1333,11 +1528,17 @@ type Credential_Header struct {
 	Header *HeaderCredential `protobuf:"bytes,3,opt,name=header,proto3,oneof"`
 }
 
+type Credential_Oauth2 struct {
+	Oauth2 *OAuth2Credential `protobuf:"bytes,4,opt,name=oauth2,proto3,oneof"`
+}
+
 func (*Credential_Bearer) isCredential_Kind() {}
 
 func (*Credential_Basic) isCredential_Kind() {}
 
 func (*Credential_Header) isCredential_Kind() {}
+
+func (*Credential_Oauth2) isCredential_Kind() {}
 
 type BearerCredential struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1348,7 +1549,7 @@ type BearerCredential struct {
 
 func (x *BearerCredential) Reset() {
 	*x = BearerCredential{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[9]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1360,7 +1561,7 @@ func (x *BearerCredential) String() string {
 func (*BearerCredential) ProtoMessage() {}
 
 func (x *BearerCredential) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[9]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1373,7 +1574,7 @@ func (x *BearerCredential) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BearerCredential.ProtoReflect.Descriptor instead.
 func (*BearerCredential) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{9}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *BearerCredential) GetSecret() string {
@@ -1393,7 +1594,7 @@ type BasicCredential struct {
 
 func (x *BasicCredential) Reset() {
 	*x = BasicCredential{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[10]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1405,7 +1606,7 @@ func (x *BasicCredential) String() string {
 func (*BasicCredential) ProtoMessage() {}
 
 func (x *BasicCredential) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[10]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1418,7 +1619,7 @@ func (x *BasicCredential) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BasicCredential.ProtoReflect.Descriptor instead.
 func (*BasicCredential) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{10}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *BasicCredential) GetUser() string {
@@ -1446,7 +1647,7 @@ type HeaderCredential struct {
 
 func (x *HeaderCredential) Reset() {
 	*x = HeaderCredential{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[11]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1458,7 +1659,7 @@ func (x *HeaderCredential) String() string {
 func (*HeaderCredential) ProtoMessage() {}
 
 func (x *HeaderCredential) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[11]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1471,7 +1672,7 @@ func (x *HeaderCredential) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HeaderCredential.ProtoReflect.Descriptor instead.
 func (*HeaderCredential) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{11}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *HeaderCredential) GetName() string {
@@ -1484,6 +1685,174 @@ func (x *HeaderCredential) GetName() string {
 func (x *HeaderCredential) GetSecret() string {
 	if x != nil {
 		return x.Secret
+	}
+	return ""
+}
+
+// OAuth2Credential is a bearer token that the node fetches with the client
+// credentials grant (RFC 6749, section 4.4).
+type OAuth2Credential struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// scheme, authority and path are those of the token endpoint; as in Upstream, but
+	// path may end with a slash. http is for loopback only.
+	Scheme    Scheme `protobuf:"varint,1,opt,name=scheme,proto3,enum=bindery.ir.v1.Scheme" json:"scheme,omitempty"`
+	Authority string `protobuf:"bytes,2,opt,name=authority,proto3" json:"authority,omitempty"`
+	Path      string `protobuf:"bytes,3,opt,name=path,proto3" json:"path,omitempty"`
+	ClientId  string `protobuf:"bytes,4,opt,name=client_id,json=clientId,proto3" json:"client_id,omitempty"`
+	// secret names the client's.
+	Secret string `protobuf:"bytes,5,opt,name=secret,proto3" json:"secret,omitempty"`
+	// scopes are sorted; empty asks for none.
+	Scopes []string `protobuf:"bytes,6,rep,name=scopes,proto3" json:"scopes,omitempty"`
+	// parameters are sent beside those of the grant; sorted by name.
+	Parameters []*TokenParameter `protobuf:"bytes,7,rep,name=parameters,proto3" json:"parameters,omitempty"`
+	ClientAuth ClientAuth        `protobuf:"varint,8,opt,name=client_auth,json=clientAuth,proto3,enum=bindery.ir.v1.ClientAuth" json:"client_auth,omitempty"`
+	// tls is that of the token endpoint; as in Upstream.
+	Tls           *TLS `protobuf:"bytes,9,opt,name=tls,proto3" json:"tls,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OAuth2Credential) Reset() {
+	*x = OAuth2Credential{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OAuth2Credential) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OAuth2Credential) ProtoMessage() {}
+
+func (x *OAuth2Credential) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OAuth2Credential.ProtoReflect.Descriptor instead.
+func (*OAuth2Credential) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *OAuth2Credential) GetScheme() Scheme {
+	if x != nil {
+		return x.Scheme
+	}
+	return Scheme_SCHEME_UNSPECIFIED
+}
+
+func (x *OAuth2Credential) GetAuthority() string {
+	if x != nil {
+		return x.Authority
+	}
+	return ""
+}
+
+func (x *OAuth2Credential) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *OAuth2Credential) GetClientId() string {
+	if x != nil {
+		return x.ClientId
+	}
+	return ""
+}
+
+func (x *OAuth2Credential) GetSecret() string {
+	if x != nil {
+		return x.Secret
+	}
+	return ""
+}
+
+func (x *OAuth2Credential) GetScopes() []string {
+	if x != nil {
+		return x.Scopes
+	}
+	return nil
+}
+
+func (x *OAuth2Credential) GetParameters() []*TokenParameter {
+	if x != nil {
+		return x.Parameters
+	}
+	return nil
+}
+
+func (x *OAuth2Credential) GetClientAuth() ClientAuth {
+	if x != nil {
+		return x.ClientAuth
+	}
+	return ClientAuth_CLIENT_AUTH_UNSPECIFIED
+}
+
+func (x *OAuth2Credential) GetTls() *TLS {
+	if x != nil {
+		return x.Tls
+	}
+	return nil
+}
+
+type TokenParameter struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Value         string                 `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TokenParameter) Reset() {
+	*x = TokenParameter{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TokenParameter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TokenParameter) ProtoMessage() {}
+
+func (x *TokenParameter) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TokenParameter.ProtoReflect.Descriptor instead.
+func (*TokenParameter) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *TokenParameter) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *TokenParameter) GetValue() string {
+	if x != nil {
+		return x.Value
 	}
 	return ""
 }
@@ -1517,7 +1886,7 @@ type MetaRule struct {
 
 func (x *MetaRule) Reset() {
 	*x = MetaRule{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[12]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1529,7 +1898,7 @@ func (x *MetaRule) String() string {
 func (*MetaRule) ProtoMessage() {}
 
 func (x *MetaRule) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[12]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1542,7 +1911,7 @@ func (x *MetaRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MetaRule.ProtoReflect.Descriptor instead.
 func (*MetaRule) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{12}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *MetaRule) GetField() string {
@@ -1633,7 +2002,7 @@ type Pointer struct {
 
 func (x *Pointer) Reset() {
 	*x = Pointer{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[13]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1645,7 +2014,7 @@ func (x *Pointer) String() string {
 func (*Pointer) ProtoMessage() {}
 
 func (x *Pointer) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[13]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1658,7 +2027,7 @@ func (x *Pointer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pointer.ProtoReflect.Descriptor instead.
 func (*Pointer) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{13}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Pointer) GetTokens() []string {
@@ -1694,7 +2063,7 @@ type Errors struct {
 
 func (x *Errors) Reset() {
 	*x = Errors{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[14]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1706,7 +2075,7 @@ func (x *Errors) String() string {
 func (*Errors) ProtoMessage() {}
 
 func (x *Errors) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[14]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1719,7 +2088,7 @@ func (x *Errors) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Errors.ProtoReflect.Descriptor instead.
 func (*Errors) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{14}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Errors) GetStyle() ErrorStyle {
@@ -1785,7 +2154,7 @@ type Condition struct {
 
 func (x *Condition) Reset() {
 	*x = Condition{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[15]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1797,7 +2166,7 @@ func (x *Condition) String() string {
 func (*Condition) ProtoMessage() {}
 
 func (x *Condition) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[15]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1810,7 +2179,7 @@ func (x *Condition) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Condition.ProtoReflect.Descriptor instead.
 func (*Condition) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{15}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Condition) GetKind() isCondition_Kind {
@@ -1902,7 +2271,7 @@ type ErrorRule struct {
 
 func (x *ErrorRule) Reset() {
 	*x = ErrorRule{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[16]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1914,7 +2283,7 @@ func (x *ErrorRule) String() string {
 func (*ErrorRule) ProtoMessage() {}
 
 func (x *ErrorRule) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[16]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1927,7 +2296,7 @@ func (x *ErrorRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorRule.ProtoReflect.Descriptor instead.
 func (*ErrorRule) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{16}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ErrorRule) GetName() string {
@@ -2012,7 +2381,7 @@ type BodyCondition struct {
 
 func (x *BodyCondition) Reset() {
 	*x = BodyCondition{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[17]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2024,7 +2393,7 @@ func (x *BodyCondition) String() string {
 func (*BodyCondition) ProtoMessage() {}
 
 func (x *BodyCondition) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[17]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2037,7 +2406,7 @@ func (x *BodyCondition) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BodyCondition.ProtoReflect.Descriptor instead.
 func (*BodyCondition) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{17}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *BodyCondition) GetAt() *Pointer {
@@ -2068,7 +2437,7 @@ type Scalar struct {
 
 func (x *Scalar) Reset() {
 	*x = Scalar{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[18]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2080,7 +2449,7 @@ func (x *Scalar) String() string {
 func (*Scalar) ProtoMessage() {}
 
 func (x *Scalar) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[18]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2093,7 +2462,7 @@ func (x *Scalar) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Scalar.ProtoReflect.Descriptor instead.
 func (*Scalar) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{18}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Scalar) GetKind() isScalar_Kind {
@@ -2166,7 +2535,7 @@ type HeaderMember struct {
 
 func (x *HeaderMember) Reset() {
 	*x = HeaderMember{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[19]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2178,7 +2547,7 @@ func (x *HeaderMember) String() string {
 func (*HeaderMember) ProtoMessage() {}
 
 func (x *HeaderMember) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[19]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2191,7 +2560,7 @@ func (x *HeaderMember) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HeaderMember.ProtoReflect.Descriptor instead.
 func (*HeaderMember) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{19}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *HeaderMember) GetName() string {
@@ -2219,7 +2588,7 @@ type Member struct {
 
 func (x *Member) Reset() {
 	*x = Member{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[20]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2231,7 +2600,7 @@ func (x *Member) String() string {
 func (*Member) ProtoMessage() {}
 
 func (x *Member) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[20]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2244,7 +2613,7 @@ func (x *Member) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Member.ProtoReflect.Descriptor instead.
 func (*Member) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{20}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Member) GetName() string {
@@ -2282,7 +2651,7 @@ type PayloadError struct {
 
 func (x *PayloadError) Reset() {
 	*x = PayloadError{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[21]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2294,7 +2663,7 @@ func (x *PayloadError) String() string {
 func (*PayloadError) ProtoMessage() {}
 
 func (x *PayloadError) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[21]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2307,7 +2676,7 @@ func (x *PayloadError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PayloadError.ProtoReflect.Descriptor instead.
 func (*PayloadError) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{21}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *PayloadError) GetCode() int32 {
@@ -2362,7 +2731,7 @@ type KeywordWord struct {
 
 func (x *KeywordWord) Reset() {
 	*x = KeywordWord{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[22]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2374,7 +2743,7 @@ func (x *KeywordWord) String() string {
 func (*KeywordWord) ProtoMessage() {}
 
 func (x *KeywordWord) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[22]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2387,7 +2756,7 @@ func (x *KeywordWord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KeywordWord.ProtoReflect.Descriptor instead.
 func (*KeywordWord) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{22}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *KeywordWord) GetKeyword() string {
@@ -2440,7 +2809,7 @@ type Tool struct {
 
 func (x *Tool) Reset() {
 	*x = Tool{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[23]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2452,7 +2821,7 @@ func (x *Tool) String() string {
 func (*Tool) ProtoMessage() {}
 
 func (x *Tool) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[23]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2465,7 +2834,7 @@ func (x *Tool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tool.ProtoReflect.Descriptor instead.
 func (*Tool) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{23}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Tool) GetName() string {
@@ -2584,7 +2953,7 @@ type Retry struct {
 
 func (x *Retry) Reset() {
 	*x = Retry{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[24]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2596,7 +2965,7 @@ func (x *Retry) String() string {
 func (*Retry) ProtoMessage() {}
 
 func (x *Retry) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[24]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2609,7 +2978,7 @@ func (x *Retry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Retry.ProtoReflect.Descriptor instead.
 func (*Retry) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{24}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Retry) GetAttempts() uint32 {
@@ -2646,7 +3015,7 @@ type PathPart struct {
 
 func (x *PathPart) Reset() {
 	*x = PathPart{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[25]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2658,7 +3027,7 @@ func (x *PathPart) String() string {
 func (*PathPart) ProtoMessage() {}
 
 func (x *PathPart) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[25]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2671,7 +3040,7 @@ func (x *PathPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PathPart.ProtoReflect.Descriptor instead.
 func (*PathPart) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{25}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *PathPart) GetKind() isPathPart_Kind {
@@ -2745,7 +3114,7 @@ type Argument struct {
 
 func (x *Argument) Reset() {
 	*x = Argument{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[26]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2757,7 +3126,7 @@ func (x *Argument) String() string {
 func (*Argument) ProtoMessage() {}
 
 func (x *Argument) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[26]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2770,7 +3139,7 @@ func (x *Argument) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Argument.ProtoReflect.Descriptor instead.
 func (*Argument) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{26}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Argument) GetName() string {
@@ -2861,7 +3230,7 @@ type Payload struct {
 
 func (x *Payload) Reset() {
 	*x = Payload{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[27]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2873,7 +3242,7 @@ func (x *Payload) String() string {
 func (*Payload) ProtoMessage() {}
 
 func (x *Payload) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[27]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2886,7 +3255,7 @@ func (x *Payload) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Payload.ProtoReflect.Descriptor instead.
 func (*Payload) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{27}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Payload) GetRequired() bool {
@@ -2922,7 +3291,7 @@ type Output struct {
 
 func (x *Output) Reset() {
 	*x = Output{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[28]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2934,7 +3303,7 @@ func (x *Output) String() string {
 func (*Output) ProtoMessage() {}
 
 func (x *Output) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[28]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2947,7 +3316,7 @@ func (x *Output) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Output.ProtoReflect.Descriptor instead.
 func (*Output) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{28}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Output) GetSchema() []byte {
@@ -2991,7 +3360,7 @@ type Annotations struct {
 
 func (x *Annotations) Reset() {
 	*x = Annotations{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[29]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3003,7 +3372,7 @@ func (x *Annotations) String() string {
 func (*Annotations) ProtoMessage() {}
 
 func (x *Annotations) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[29]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3016,7 +3385,7 @@ func (x *Annotations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Annotations.ProtoReflect.Descriptor instead.
 func (*Annotations) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{29}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Annotations) GetReadOnly() bool {
@@ -3079,7 +3448,7 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\x04json\x18\x02 \x01(\fR\x04json\x12\x1d\n" +
 	"\n" +
 	"media_type\x18\x03 \x01(\tR\tmediaType\x122\n" +
-	"\amax_age\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\x06maxAge\"\xf9\x02\n" +
+	"\amax_age\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\x06maxAge\"\x9f\x03\n" +
 	"\bUpstream\x12-\n" +
 	"\x06scheme\x18\x01 \x01(\x0e2\x15.bindery.ir.v1.SchemeR\x06scheme\x12\x1c\n" +
 	"\tauthority\x18\x02 \x01(\tR\tauthority\x12\x1b\n" +
@@ -3090,19 +3459,27 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"credential\x12*\n" +
 	"\x11max_request_bytes\x18\x06 \x01(\x03R\x0fmaxRequestBytes\x12,\n" +
 	"\x12max_response_bytes\x18\a \x01(\x03R\x10maxResponseBytes\x12=\n" +
-	"\fretry_budget\x18\b \x01(\v2\x1a.bindery.ir.v1.RetryBudgetR\vretryBudget\"F\n" +
+	"\fretry_budget\x18\b \x01(\v2\x1a.bindery.ir.v1.RetryBudgetR\vretryBudget\x12$\n" +
+	"\x03tls\x18\n" +
+	" \x01(\v2\x12.bindery.ir.v1.TLSR\x03tls\"F\n" +
 	"\vRetryBudget\x12\x18\n" +
 	"\apercent\x18\x01 \x01(\rR\apercent\x12\x1d\n" +
 	"\n" +
-	"per_second\x18\x02 \x01(\rR\tperSecond\"2\n" +
+	"per_second\x18\x02 \x01(\rR\tperSecond\"v\n" +
+	"\x03TLS\x12+\n" +
+	"\x03min\x18\x01 \x01(\x0e2\x19.bindery.ir.v1.TLSVersionR\x03min\x12\x0e\n" +
+	"\x02ca\x18\x02 \x01(\tR\x02ca\x12 \n" +
+	"\vcertificate\x18\x03 \x01(\tR\vcertificate\x12\x10\n" +
+	"\x03key\x18\x04 \x01(\tR\x03key\"2\n" +
 	"\x06Header\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value\"\xc2\x01\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\"\xfd\x01\n" +
 	"\n" +
 	"Credential\x129\n" +
 	"\x06bearer\x18\x01 \x01(\v2\x1f.bindery.ir.v1.BearerCredentialH\x00R\x06bearer\x126\n" +
 	"\x05basic\x18\x02 \x01(\v2\x1e.bindery.ir.v1.BasicCredentialH\x00R\x05basic\x129\n" +
-	"\x06header\x18\x03 \x01(\v2\x1f.bindery.ir.v1.HeaderCredentialH\x00R\x06headerB\x06\n" +
+	"\x06header\x18\x03 \x01(\v2\x1f.bindery.ir.v1.HeaderCredentialH\x00R\x06header\x129\n" +
+	"\x06oauth2\x18\x04 \x01(\v2\x1f.bindery.ir.v1.OAuth2CredentialH\x00R\x06oauth2B\x06\n" +
 	"\x04kind\"*\n" +
 	"\x10BearerCredential\x12\x16\n" +
 	"\x06secret\x18\x01 \x01(\tR\x06secret\"=\n" +
@@ -3111,7 +3488,23 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\x06secret\x18\x02 \x01(\tR\x06secret\">\n" +
 	"\x10HeaderCredential\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
-	"\x06secret\x18\x02 \x01(\tR\x06secret\"\xdf\x02\n" +
+	"\x06secret\x18\x02 \x01(\tR\x06secret\"\xe1\x02\n" +
+	"\x10OAuth2Credential\x12-\n" +
+	"\x06scheme\x18\x01 \x01(\x0e2\x15.bindery.ir.v1.SchemeR\x06scheme\x12\x1c\n" +
+	"\tauthority\x18\x02 \x01(\tR\tauthority\x12\x12\n" +
+	"\x04path\x18\x03 \x01(\tR\x04path\x12\x1b\n" +
+	"\tclient_id\x18\x04 \x01(\tR\bclientId\x12\x16\n" +
+	"\x06secret\x18\x05 \x01(\tR\x06secret\x12\x16\n" +
+	"\x06scopes\x18\x06 \x03(\tR\x06scopes\x12=\n" +
+	"\n" +
+	"parameters\x18\a \x03(\v2\x1d.bindery.ir.v1.TokenParameterR\n" +
+	"parameters\x12:\n" +
+	"\vclient_auth\x18\b \x01(\x0e2\x19.bindery.ir.v1.ClientAuthR\n" +
+	"clientAuth\x12$\n" +
+	"\x03tls\x18\t \x01(\v2\x12.bindery.ir.v1.TLSR\x03tls\":\n" +
+	"\x0eTokenParameter\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\"\xdf\x02\n" +
 	"\bMetaRule\x12\x14\n" +
 	"\x05field\x18\x01 \x01(\tR\x05field\x12\x16\n" +
 	"\x06header\x18\x02 \x01(\tR\x06header\x12\x1a\n" +
@@ -3241,7 +3634,17 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\x06Scheme\x12\x16\n" +
 	"\x12SCHEME_UNSPECIFIED\x10\x00\x12\x0f\n" +
 	"\vSCHEME_HTTP\x10\x01\x12\x10\n" +
-	"\fSCHEME_HTTPS\x10\x02*y\n" +
+	"\fSCHEME_HTTPS\x10\x02*S\n" +
+	"\n" +
+	"TLSVersion\x12\x1b\n" +
+	"\x17TLS_VERSION_UNSPECIFIED\x10\x00\x12\x13\n" +
+	"\x0fTLS_VERSION_1_2\x10\x01\x12\x13\n" +
+	"\x0fTLS_VERSION_1_3\x10\x02*V\n" +
+	"\n" +
+	"ClientAuth\x12\x1b\n" +
+	"\x17CLIENT_AUTH_UNSPECIFIED\x10\x00\x12\x15\n" +
+	"\x11CLIENT_AUTH_BASIC\x10\x01\x12\x14\n" +
+	"\x10CLIENT_AUTH_BODY\x10\x02*y\n" +
 	"\x06Format\x12\x16\n" +
 	"\x12FORMAT_UNSPECIFIED\x10\x00\x12\x0f\n" +
 	"\vFORMAT_TEXT\x10\x01\x12\x0f\n" +
@@ -3320,107 +3723,119 @@ func file_bindery_ir_v1_ir_proto_rawDescGZIP() []byte {
 	return file_bindery_ir_v1_ir_proto_rawDescData
 }
 
-var file_bindery_ir_v1_ir_proto_enumTypes = make([]protoimpl.EnumInfo, 11)
-var file_bindery_ir_v1_ir_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
+var file_bindery_ir_v1_ir_proto_enumTypes = make([]protoimpl.EnumInfo, 13)
+var file_bindery_ir_v1_ir_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
 var file_bindery_ir_v1_ir_proto_goTypes = []any{
 	(Scheme)(0),                 // 0: bindery.ir.v1.Scheme
-	(Format)(0),                 // 1: bindery.ir.v1.Format
-	(Generate)(0),               // 2: bindery.ir.v1.Generate
-	(ErrorStyle)(0),             // 3: bindery.ir.v1.ErrorStyle
-	(Failure)(0),                // 4: bindery.ir.v1.Failure
-	(Method)(0),                 // 5: bindery.ir.v1.Method
-	(ResultMode)(0),             // 6: bindery.ir.v1.ResultMode
-	(ArgumentIn)(0),             // 7: bindery.ir.v1.ArgumentIn
-	(ArgumentType)(0),           // 8: bindery.ir.v1.ArgumentType
-	(ArrayStyle)(0),             // 9: bindery.ir.v1.ArrayStyle
-	(Check)(0),                  // 10: bindery.ir.v1.Check
-	(*Manifest)(nil),            // 11: bindery.ir.v1.Manifest
-	(*BlobRef)(nil),             // 12: bindery.ir.v1.BlobRef
-	(*Bundle)(nil),              // 13: bindery.ir.v1.Bundle
-	(*Binding)(nil),             // 14: bindery.ir.v1.Binding
-	(*Document)(nil),            // 15: bindery.ir.v1.Document
-	(*Upstream)(nil),            // 16: bindery.ir.v1.Upstream
-	(*RetryBudget)(nil),         // 17: bindery.ir.v1.RetryBudget
-	(*Header)(nil),              // 18: bindery.ir.v1.Header
-	(*Credential)(nil),          // 19: bindery.ir.v1.Credential
-	(*BearerCredential)(nil),    // 20: bindery.ir.v1.BearerCredential
-	(*BasicCredential)(nil),     // 21: bindery.ir.v1.BasicCredential
-	(*HeaderCredential)(nil),    // 22: bindery.ir.v1.HeaderCredential
-	(*MetaRule)(nil),            // 23: bindery.ir.v1.MetaRule
-	(*Pointer)(nil),             // 24: bindery.ir.v1.Pointer
-	(*Errors)(nil),              // 25: bindery.ir.v1.Errors
-	(*Condition)(nil),           // 26: bindery.ir.v1.Condition
-	(*ErrorRule)(nil),           // 27: bindery.ir.v1.ErrorRule
-	(*BodyCondition)(nil),       // 28: bindery.ir.v1.BodyCondition
-	(*Scalar)(nil),              // 29: bindery.ir.v1.Scalar
-	(*HeaderMember)(nil),        // 30: bindery.ir.v1.HeaderMember
-	(*Member)(nil),              // 31: bindery.ir.v1.Member
-	(*PayloadError)(nil),        // 32: bindery.ir.v1.PayloadError
-	(*KeywordWord)(nil),         // 33: bindery.ir.v1.KeywordWord
-	(*Tool)(nil),                // 34: bindery.ir.v1.Tool
-	(*Retry)(nil),               // 35: bindery.ir.v1.Retry
-	(*PathPart)(nil),            // 36: bindery.ir.v1.PathPart
-	(*Argument)(nil),            // 37: bindery.ir.v1.Argument
-	(*Payload)(nil),             // 38: bindery.ir.v1.Payload
-	(*Output)(nil),              // 39: bindery.ir.v1.Output
-	(*Annotations)(nil),         // 40: bindery.ir.v1.Annotations
-	(*durationpb.Duration)(nil), // 41: google.protobuf.Duration
+	(TLSVersion)(0),             // 1: bindery.ir.v1.TLSVersion
+	(ClientAuth)(0),             // 2: bindery.ir.v1.ClientAuth
+	(Format)(0),                 // 3: bindery.ir.v1.Format
+	(Generate)(0),               // 4: bindery.ir.v1.Generate
+	(ErrorStyle)(0),             // 5: bindery.ir.v1.ErrorStyle
+	(Failure)(0),                // 6: bindery.ir.v1.Failure
+	(Method)(0),                 // 7: bindery.ir.v1.Method
+	(ResultMode)(0),             // 8: bindery.ir.v1.ResultMode
+	(ArgumentIn)(0),             // 9: bindery.ir.v1.ArgumentIn
+	(ArgumentType)(0),           // 10: bindery.ir.v1.ArgumentType
+	(ArrayStyle)(0),             // 11: bindery.ir.v1.ArrayStyle
+	(Check)(0),                  // 12: bindery.ir.v1.Check
+	(*Manifest)(nil),            // 13: bindery.ir.v1.Manifest
+	(*BlobRef)(nil),             // 14: bindery.ir.v1.BlobRef
+	(*Bundle)(nil),              // 15: bindery.ir.v1.Bundle
+	(*Binding)(nil),             // 16: bindery.ir.v1.Binding
+	(*Document)(nil),            // 17: bindery.ir.v1.Document
+	(*Upstream)(nil),            // 18: bindery.ir.v1.Upstream
+	(*RetryBudget)(nil),         // 19: bindery.ir.v1.RetryBudget
+	(*TLS)(nil),                 // 20: bindery.ir.v1.TLS
+	(*Header)(nil),              // 21: bindery.ir.v1.Header
+	(*Credential)(nil),          // 22: bindery.ir.v1.Credential
+	(*BearerCredential)(nil),    // 23: bindery.ir.v1.BearerCredential
+	(*BasicCredential)(nil),     // 24: bindery.ir.v1.BasicCredential
+	(*HeaderCredential)(nil),    // 25: bindery.ir.v1.HeaderCredential
+	(*OAuth2Credential)(nil),    // 26: bindery.ir.v1.OAuth2Credential
+	(*TokenParameter)(nil),      // 27: bindery.ir.v1.TokenParameter
+	(*MetaRule)(nil),            // 28: bindery.ir.v1.MetaRule
+	(*Pointer)(nil),             // 29: bindery.ir.v1.Pointer
+	(*Errors)(nil),              // 30: bindery.ir.v1.Errors
+	(*Condition)(nil),           // 31: bindery.ir.v1.Condition
+	(*ErrorRule)(nil),           // 32: bindery.ir.v1.ErrorRule
+	(*BodyCondition)(nil),       // 33: bindery.ir.v1.BodyCondition
+	(*Scalar)(nil),              // 34: bindery.ir.v1.Scalar
+	(*HeaderMember)(nil),        // 35: bindery.ir.v1.HeaderMember
+	(*Member)(nil),              // 36: bindery.ir.v1.Member
+	(*PayloadError)(nil),        // 37: bindery.ir.v1.PayloadError
+	(*KeywordWord)(nil),         // 38: bindery.ir.v1.KeywordWord
+	(*Tool)(nil),                // 39: bindery.ir.v1.Tool
+	(*Retry)(nil),               // 40: bindery.ir.v1.Retry
+	(*PathPart)(nil),            // 41: bindery.ir.v1.PathPart
+	(*Argument)(nil),            // 42: bindery.ir.v1.Argument
+	(*Payload)(nil),             // 43: bindery.ir.v1.Payload
+	(*Output)(nil),              // 44: bindery.ir.v1.Output
+	(*Annotations)(nil),         // 45: bindery.ir.v1.Annotations
+	(*durationpb.Duration)(nil), // 46: google.protobuf.Duration
 }
 var file_bindery_ir_v1_ir_proto_depIdxs = []int32{
-	12, // 0: bindery.ir.v1.Manifest.bindings:type_name -> bindery.ir.v1.BlobRef
-	12, // 1: bindery.ir.v1.Manifest.schemas:type_name -> bindery.ir.v1.BlobRef
-	16, // 2: bindery.ir.v1.Binding.upstream:type_name -> bindery.ir.v1.Upstream
-	23, // 3: bindery.ir.v1.Binding.meta:type_name -> bindery.ir.v1.MetaRule
-	25, // 4: bindery.ir.v1.Binding.errors:type_name -> bindery.ir.v1.Errors
-	34, // 5: bindery.ir.v1.Binding.tools:type_name -> bindery.ir.v1.Tool
-	15, // 6: bindery.ir.v1.Binding.documents:type_name -> bindery.ir.v1.Document
-	41, // 7: bindery.ir.v1.Document.max_age:type_name -> google.protobuf.Duration
+	14, // 0: bindery.ir.v1.Manifest.bindings:type_name -> bindery.ir.v1.BlobRef
+	14, // 1: bindery.ir.v1.Manifest.schemas:type_name -> bindery.ir.v1.BlobRef
+	18, // 2: bindery.ir.v1.Binding.upstream:type_name -> bindery.ir.v1.Upstream
+	28, // 3: bindery.ir.v1.Binding.meta:type_name -> bindery.ir.v1.MetaRule
+	30, // 4: bindery.ir.v1.Binding.errors:type_name -> bindery.ir.v1.Errors
+	39, // 5: bindery.ir.v1.Binding.tools:type_name -> bindery.ir.v1.Tool
+	17, // 6: bindery.ir.v1.Binding.documents:type_name -> bindery.ir.v1.Document
+	46, // 7: bindery.ir.v1.Document.max_age:type_name -> google.protobuf.Duration
 	0,  // 8: bindery.ir.v1.Upstream.scheme:type_name -> bindery.ir.v1.Scheme
-	18, // 9: bindery.ir.v1.Upstream.headers:type_name -> bindery.ir.v1.Header
-	19, // 10: bindery.ir.v1.Upstream.credential:type_name -> bindery.ir.v1.Credential
-	17, // 11: bindery.ir.v1.Upstream.retry_budget:type_name -> bindery.ir.v1.RetryBudget
-	20, // 12: bindery.ir.v1.Credential.bearer:type_name -> bindery.ir.v1.BearerCredential
-	21, // 13: bindery.ir.v1.Credential.basic:type_name -> bindery.ir.v1.BasicCredential
-	22, // 14: bindery.ir.v1.Credential.header:type_name -> bindery.ir.v1.HeaderCredential
-	1,  // 15: bindery.ir.v1.MetaRule.format:type_name -> bindery.ir.v1.Format
-	2,  // 16: bindery.ir.v1.MetaRule.generate:type_name -> bindery.ir.v1.Generate
-	3,  // 17: bindery.ir.v1.Errors.style:type_name -> bindery.ir.v1.ErrorStyle
-	24, // 18: bindery.ir.v1.Errors.unwrap:type_name -> bindery.ir.v1.Pointer
-	24, // 19: bindery.ir.v1.Errors.message:type_name -> bindery.ir.v1.Pointer
-	27, // 20: bindery.ir.v1.Errors.rules:type_name -> bindery.ir.v1.ErrorRule
-	32, // 21: bindery.ir.v1.Errors.payload:type_name -> bindery.ir.v1.PayloadError
-	4,  // 22: bindery.ir.v1.Condition.failure:type_name -> bindery.ir.v1.Failure
-	26, // 23: bindery.ir.v1.ErrorRule.conditions:type_name -> bindery.ir.v1.Condition
-	31, // 24: bindery.ir.v1.ErrorRule.set:type_name -> bindery.ir.v1.Member
-	31, // 25: bindery.ir.v1.ErrorRule.fallback:type_name -> bindery.ir.v1.Member
-	28, // 26: bindery.ir.v1.ErrorRule.body:type_name -> bindery.ir.v1.BodyCondition
-	30, // 27: bindery.ir.v1.ErrorRule.headers:type_name -> bindery.ir.v1.HeaderMember
-	24, // 28: bindery.ir.v1.BodyCondition.at:type_name -> bindery.ir.v1.Pointer
-	29, // 29: bindery.ir.v1.BodyCondition.values:type_name -> bindery.ir.v1.Scalar
-	31, // 30: bindery.ir.v1.PayloadError.data:type_name -> bindery.ir.v1.Member
-	33, // 31: bindery.ir.v1.PayloadError.keywords:type_name -> bindery.ir.v1.KeywordWord
-	5,  // 32: bindery.ir.v1.Tool.method:type_name -> bindery.ir.v1.Method
-	36, // 33: bindery.ir.v1.Tool.path:type_name -> bindery.ir.v1.PathPart
-	37, // 34: bindery.ir.v1.Tool.arguments:type_name -> bindery.ir.v1.Argument
-	38, // 35: bindery.ir.v1.Tool.payload:type_name -> bindery.ir.v1.Payload
-	41, // 36: bindery.ir.v1.Tool.timeout:type_name -> google.protobuf.Duration
-	40, // 37: bindery.ir.v1.Tool.annotations:type_name -> bindery.ir.v1.Annotations
-	6,  // 38: bindery.ir.v1.Tool.result:type_name -> bindery.ir.v1.ResultMode
-	39, // 39: bindery.ir.v1.Tool.output:type_name -> bindery.ir.v1.Output
-	35, // 40: bindery.ir.v1.Tool.retry:type_name -> bindery.ir.v1.Retry
-	41, // 41: bindery.ir.v1.Retry.max_wait:type_name -> google.protobuf.Duration
-	41, // 42: bindery.ir.v1.Retry.backoff:type_name -> google.protobuf.Duration
-	7,  // 43: bindery.ir.v1.Argument.in:type_name -> bindery.ir.v1.ArgumentIn
-	8,  // 44: bindery.ir.v1.Argument.type:type_name -> bindery.ir.v1.ArgumentType
-	8,  // 45: bindery.ir.v1.Argument.items:type_name -> bindery.ir.v1.ArgumentType
-	9,  // 46: bindery.ir.v1.Argument.style:type_name -> bindery.ir.v1.ArrayStyle
-	10, // 47: bindery.ir.v1.Payload.check:type_name -> bindery.ir.v1.Check
-	10, // 48: bindery.ir.v1.Output.check:type_name -> bindery.ir.v1.Check
-	49, // [49:49] is the sub-list for method output_type
-	49, // [49:49] is the sub-list for method input_type
-	49, // [49:49] is the sub-list for extension type_name
-	49, // [49:49] is the sub-list for extension extendee
-	0,  // [0:49] is the sub-list for field type_name
+	21, // 9: bindery.ir.v1.Upstream.headers:type_name -> bindery.ir.v1.Header
+	22, // 10: bindery.ir.v1.Upstream.credential:type_name -> bindery.ir.v1.Credential
+	19, // 11: bindery.ir.v1.Upstream.retry_budget:type_name -> bindery.ir.v1.RetryBudget
+	20, // 12: bindery.ir.v1.Upstream.tls:type_name -> bindery.ir.v1.TLS
+	1,  // 13: bindery.ir.v1.TLS.min:type_name -> bindery.ir.v1.TLSVersion
+	23, // 14: bindery.ir.v1.Credential.bearer:type_name -> bindery.ir.v1.BearerCredential
+	24, // 15: bindery.ir.v1.Credential.basic:type_name -> bindery.ir.v1.BasicCredential
+	25, // 16: bindery.ir.v1.Credential.header:type_name -> bindery.ir.v1.HeaderCredential
+	26, // 17: bindery.ir.v1.Credential.oauth2:type_name -> bindery.ir.v1.OAuth2Credential
+	0,  // 18: bindery.ir.v1.OAuth2Credential.scheme:type_name -> bindery.ir.v1.Scheme
+	27, // 19: bindery.ir.v1.OAuth2Credential.parameters:type_name -> bindery.ir.v1.TokenParameter
+	2,  // 20: bindery.ir.v1.OAuth2Credential.client_auth:type_name -> bindery.ir.v1.ClientAuth
+	20, // 21: bindery.ir.v1.OAuth2Credential.tls:type_name -> bindery.ir.v1.TLS
+	3,  // 22: bindery.ir.v1.MetaRule.format:type_name -> bindery.ir.v1.Format
+	4,  // 23: bindery.ir.v1.MetaRule.generate:type_name -> bindery.ir.v1.Generate
+	5,  // 24: bindery.ir.v1.Errors.style:type_name -> bindery.ir.v1.ErrorStyle
+	29, // 25: bindery.ir.v1.Errors.unwrap:type_name -> bindery.ir.v1.Pointer
+	29, // 26: bindery.ir.v1.Errors.message:type_name -> bindery.ir.v1.Pointer
+	32, // 27: bindery.ir.v1.Errors.rules:type_name -> bindery.ir.v1.ErrorRule
+	37, // 28: bindery.ir.v1.Errors.payload:type_name -> bindery.ir.v1.PayloadError
+	6,  // 29: bindery.ir.v1.Condition.failure:type_name -> bindery.ir.v1.Failure
+	31, // 30: bindery.ir.v1.ErrorRule.conditions:type_name -> bindery.ir.v1.Condition
+	36, // 31: bindery.ir.v1.ErrorRule.set:type_name -> bindery.ir.v1.Member
+	36, // 32: bindery.ir.v1.ErrorRule.fallback:type_name -> bindery.ir.v1.Member
+	33, // 33: bindery.ir.v1.ErrorRule.body:type_name -> bindery.ir.v1.BodyCondition
+	35, // 34: bindery.ir.v1.ErrorRule.headers:type_name -> bindery.ir.v1.HeaderMember
+	29, // 35: bindery.ir.v1.BodyCondition.at:type_name -> bindery.ir.v1.Pointer
+	34, // 36: bindery.ir.v1.BodyCondition.values:type_name -> bindery.ir.v1.Scalar
+	36, // 37: bindery.ir.v1.PayloadError.data:type_name -> bindery.ir.v1.Member
+	38, // 38: bindery.ir.v1.PayloadError.keywords:type_name -> bindery.ir.v1.KeywordWord
+	7,  // 39: bindery.ir.v1.Tool.method:type_name -> bindery.ir.v1.Method
+	41, // 40: bindery.ir.v1.Tool.path:type_name -> bindery.ir.v1.PathPart
+	42, // 41: bindery.ir.v1.Tool.arguments:type_name -> bindery.ir.v1.Argument
+	43, // 42: bindery.ir.v1.Tool.payload:type_name -> bindery.ir.v1.Payload
+	46, // 43: bindery.ir.v1.Tool.timeout:type_name -> google.protobuf.Duration
+	45, // 44: bindery.ir.v1.Tool.annotations:type_name -> bindery.ir.v1.Annotations
+	8,  // 45: bindery.ir.v1.Tool.result:type_name -> bindery.ir.v1.ResultMode
+	44, // 46: bindery.ir.v1.Tool.output:type_name -> bindery.ir.v1.Output
+	40, // 47: bindery.ir.v1.Tool.retry:type_name -> bindery.ir.v1.Retry
+	46, // 48: bindery.ir.v1.Retry.max_wait:type_name -> google.protobuf.Duration
+	46, // 49: bindery.ir.v1.Retry.backoff:type_name -> google.protobuf.Duration
+	9,  // 50: bindery.ir.v1.Argument.in:type_name -> bindery.ir.v1.ArgumentIn
+	10, // 51: bindery.ir.v1.Argument.type:type_name -> bindery.ir.v1.ArgumentType
+	10, // 52: bindery.ir.v1.Argument.items:type_name -> bindery.ir.v1.ArgumentType
+	11, // 53: bindery.ir.v1.Argument.style:type_name -> bindery.ir.v1.ArrayStyle
+	12, // 54: bindery.ir.v1.Payload.check:type_name -> bindery.ir.v1.Check
+	12, // 55: bindery.ir.v1.Output.check:type_name -> bindery.ir.v1.Check
+	56, // [56:56] is the sub-list for method output_type
+	56, // [56:56] is the sub-list for method input_type
+	56, // [56:56] is the sub-list for extension type_name
+	56, // [56:56] is the sub-list for extension extendee
+	0,  // [0:56] is the sub-list for field type_name
 }
 
 func init() { file_bindery_ir_v1_ir_proto_init() }
@@ -3428,34 +3843,35 @@ func file_bindery_ir_v1_ir_proto_init() {
 	if File_bindery_ir_v1_ir_proto != nil {
 		return
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[8].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[9].OneofWrappers = []any{
 		(*Credential_Bearer)(nil),
 		(*Credential_Basic)(nil),
 		(*Credential_Header)(nil),
+		(*Credential_Oauth2)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[15].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[18].OneofWrappers = []any{
 		(*Condition_Status)(nil),
 		(*Condition_Class)(nil),
 		(*Condition_Failure)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[16].OneofWrappers = []any{}
-	file_bindery_ir_v1_ir_proto_msgTypes[18].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[19].OneofWrappers = []any{}
+	file_bindery_ir_v1_ir_proto_msgTypes[21].OneofWrappers = []any{
 		(*Scalar_Text)(nil),
 		(*Scalar_Number)(nil),
 		(*Scalar_Truth)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[25].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[28].OneofWrappers = []any{
 		(*PathPart_Literal)(nil),
 		(*PathPart_Argument)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[26].OneofWrappers = []any{}
+	file_bindery_ir_v1_ir_proto_msgTypes[29].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_bindery_ir_v1_ir_proto_rawDesc), len(file_bindery_ir_v1_ir_proto_rawDesc)),
-			NumEnums:      11,
-			NumMessages:   30,
+			NumEnums:      13,
+			NumMessages:   33,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

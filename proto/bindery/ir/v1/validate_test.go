@@ -80,6 +80,51 @@ func open(t *testing.T, bindings ...*irv1.Binding) *irv1.Content {
 	return c
 }
 
+// grant gives b a credential of OAuth 2.0 without problems and returns it.
+func grant(b *irv1.Binding) *irv1.OAuth2Credential {
+	c := &irv1.OAuth2Credential{
+		Scheme: irv1.Scheme_SCHEME_HTTPS, Authority: "login.example", Path: "/token/", ClientId: "node", Secret: "client",
+		Scopes: []string{"read", "write"}, Parameters: []*irv1.TokenParameter{{Name: "audience", Value: "x"}, {Name: "empty"}},
+		ClientAuth: irv1.ClientAuth_CLIENT_AUTH_BASIC, Tls: &irv1.TLS{Min: irv1.TLSVersion_TLS_VERSION_1_3, Ca: "login-ca"},
+	}
+	b.Upstream.Credential = &irv1.Credential{Kind: &irv1.Credential_Oauth2{Oauth2: c}}
+	return c
+}
+
+// secured is a binding without problems that has all there is about security.
+func secured() *irv1.Binding {
+	b := library()
+	grant(b)
+	b.Upstream.Tls = &irv1.TLS{Min: irv1.TLSVersion_TLS_VERSION_1_2, Ca: "ca", Certificate: "cert", Key: "key"}
+	return b
+}
+
+func TestValidateAcceptsSecurity(t *testing.T) {
+	onLoopback := secured()
+	grant(onLoopback).Tls = nil
+	for _, authority := range []string{"localhost", "127.0.0.1:9000", "[::1]:9000", "127.9.9.9"} {
+		c := onLoopback.Upstream.Credential.GetOauth2()
+		c.Scheme, c.Authority = irv1.Scheme_SCHEME_HTTP, authority
+		if problems := open(t, onLoopback).Validate(); problems != nil {
+			t.Errorf("%s: problems are %q", authority, problems)
+		}
+	}
+	if problems := open(t, secured()).Validate(); problems != nil {
+		t.Errorf("problems are %q", problems)
+	}
+}
+
+func TestSecrets(t *testing.T) {
+	var got []string
+	for _, ref := range secured().Upstream.Secrets() {
+		got = append(got, ref.Name+" "+ref.Field)
+	}
+	want := []string{"client upstream.auth.oauth2.secret", "login-ca upstream.auth.oauth2.tls.ca", "ca upstream.tls.ca", "cert upstream.tls.certificate", "key upstream.tls.key"}
+	if !slices.Equal(got, want) {
+		t.Errorf("secrets are %q, want %q", got, want)
+	}
+}
+
 func TestValidateAccepts(t *testing.T) {
 	second := library()
 	second.Name, second.Endpoint, second.Documents = "other", "/other/mcp", nil
@@ -133,6 +178,34 @@ func TestValidate(t *testing.T) {
 		{"credential in a header of the binding", func(b *irv1.Binding) {
 			b.Upstream.Credential = &irv1.Credential{Kind: &irv1.Credential_Header{Header: &irv1.HeaderCredential{Name: "X-Client", Secret: "x"}}}
 		}, `binding "library": upstream.headers.X-Client: the credential sets this header`},
+		{"token over http", func(b *irv1.Binding) { grant(b).Scheme = irv1.Scheme_SCHEME_HTTP }, `binding "library": upstream.auth.oauth2.tokenURL: a token is asked for over https`},
+		{"token of nobody", func(b *irv1.Binding) { grant(b).Authority = "" }, `binding "library": upstream.auth.oauth2.tokenURL: "" is not a host`},
+		{"token at no path", func(b *irv1.Binding) { grant(b).Path = "/a?b" }, `binding "library": upstream.auth.oauth2.tokenURL: "/a?b" cannot be`},
+		{"client without ID", func(b *irv1.Binding) { grant(b).ClientId = "" }, `binding "library": upstream.auth.oauth2.clientID: it must be printable`},
+		{"client without secret", func(b *irv1.Binding) { grant(b).Secret = "" }, `binding "library": upstream.auth.oauth2.secret: "" cannot be`},
+		{"client that is sent nowhere", func(b *irv1.Binding) { grant(b).ClientAuth = 0 }, `binding "library": upstream.credential.oauth2.client_auth: client_auth is not set`},
+		{"scope of two words", func(b *irv1.Binding) { grant(b).Scopes = []string{"a b"} }, `binding "library": upstream.auth.oauth2.scopes: "a b" cannot be`},
+		{"scope twice", func(b *irv1.Binding) { grant(b).Scopes = []string{"a", "a"} }, `binding "library": upstream.auth.oauth2.scopes: scope "a" stands twice`},
+		{"parameter of the grant", func(b *irv1.Binding) { grant(b).Parameters = []*irv1.TokenParameter{{Name: "scope"}} },
+			`binding "library": upstream.auth.oauth2.parameters.scope: the node sets`},
+		{"parameter twice", func(b *irv1.Binding) { grant(b).Parameters = []*irv1.TokenParameter{{Name: "a"}, {Name: "a"}} },
+			`binding "library": upstream.auth.oauth2.parameters.a: the parameter has no name of its own`},
+		{"token and the header that it goes into", func(b *irv1.Binding) { grant(b); b.Meta[0].Header = "Authorization" },
+			`binding "library": meta.agent.header: the credential sets Authorization`},
+		{"TLS of a token over http", func(b *irv1.Binding) {
+			c := grant(b)
+			c.Scheme, c.Authority, c.Tls = irv1.Scheme_SCHEME_HTTP, "localhost:80", &irv1.TLS{Min: irv1.TLSVersion_TLS_VERSION_1_2}
+		}, `binding "library": upstream.auth.oauth2.tls: there is no TLS without https`},
+		{"TLS over http", func(b *irv1.Binding) {
+			b.Upstream.Scheme, b.Upstream.Tls = irv1.Scheme_SCHEME_HTTP, &irv1.TLS{Min: irv1.TLSVersion_TLS_VERSION_1_2}
+		},
+			`binding "library": upstream.tls: there is no TLS without https`},
+		{"certificate without key", func(b *irv1.Binding) {
+			b.Upstream.Tls = &irv1.TLS{Min: irv1.TLSVersion_TLS_VERSION_1_2, Certificate: "c"}
+		},
+			`binding "library": upstream.tls: a certificate and its key`},
+		{"CA that is a path", func(b *irv1.Binding) { b.Upstream.Tls = &irv1.TLS{Min: irv1.TLSVersion_TLS_VERSION_1_2, Ca: "a/b"} }, `binding "library": upstream.tls.ca: "a/b" cannot be`},
+		{"any TLS version", func(b *irv1.Binding) { b.Upstream.Tls = &irv1.TLS{} }, `binding "library": upstream.tls.min: min is not set`},
 		{"credential in a header of a caller", func(b *irv1.Binding) {
 			b.Upstream.Credential = &irv1.Credential{Kind: &irv1.Credential_Header{Header: &irv1.HeaderCredential{Name: "User-Agent", Secret: "x"}}}
 		}, `binding "library": meta.agent.header: the credential sets User-Agent`},
@@ -417,6 +490,7 @@ func FuzzValidate(f *testing.F) {
 	narrow.Meta[0].Key, narrow.Meta[0].Namespace = true, "X-Tenant"
 	narrow.Tools[0].Retry, narrow.Upstream.RetryBudget = retry(3, time.Second), &irv1.RetryBudget{Percent: 20}
 	seed(narrow)
+	seed(secured())
 	seed(&irv1.Binding{})
 	seed(&irv1.Binding{Upstream: &irv1.Upstream{Credential: &irv1.Credential{}}, Meta: []*irv1.MetaRule{{}}, Errors: &irv1.Errors{Rules: []*irv1.ErrorRule{{Conditions: []*irv1.Condition{{}}}}}, Tools: []*irv1.Tool{{Path: []*irv1.PathPart{{}}}}})
 	f.Fuzz(func(t *testing.T, data, schema []byte) {

@@ -1,7 +1,9 @@
 package irv1
 
 import (
+	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -25,6 +27,7 @@ func (p *problems) upstream(u *Upstream) {
 		names[h.GetName()] = true
 	}
 	p.credential(u)
+	p.tls(u.GetTls(), u.GetScheme(), "upstream.tls")
 	p.check(u.GetRetryBudget().GetPercent() <= 100, "upstream.retryBudget.percent", "it must be at most 100")
 	p.check(u.GetRetryBudget().GetPerSecond() <= maxRetriesPerSecond, "upstream.retryBudget.perSecond", "it must be at most %d", maxRetriesPerSecond)
 }
@@ -38,36 +41,80 @@ func (p *problems) header(field, name string) {
 }
 
 func (p *problems) credential(u *Upstream) {
+	for _, ref := range u.Secrets() {
+		p.check(validSecret(ref.Name), ref.Field, "%q cannot be the name of a secret", ref.Name)
+	}
 	switch k := u.GetCredential().GetKind().(type) {
-	case *Credential_Bearer:
-		p.secret("upstream.auth.bearer.secret", k.Bearer.GetSecret())
 	case *Credential_Basic:
-		p.secret("upstream.auth.basic.secret", k.Basic.GetSecret())
 		p.check(!strings.Contains(k.Basic.GetUser(), ":"), "upstream.auth.basic.user", "a user name cannot have a colon")
 	case *Credential_Header:
-		p.secret("upstream.auth.header.secret", k.Header.GetSecret())
 		p.check(ValidHeaderName(k.Header.GetName()), "upstream.auth.header.name", "%q is not the canonical name of a header", k.Header.GetName())
 		p.check(k.Header.GetName() == "Authorization" || !ReservedHeader(k.Header.GetName()), "upstream.auth.header.name",
 			"header %s cannot carry a credential", k.Header.GetName())
+	case *Credential_Oauth2:
+		p.oauth2(k.Oauth2)
 	}
 	for _, h := range u.GetHeaders() {
 		p.check(h.GetName() != credentialHeader(u), "upstream.headers."+h.GetName(), "the credential sets this header")
 	}
 }
 
+func (p *problems) oauth2(c *OAuth2Credential) {
+	const field = "upstream.auth.oauth2"
+	p.check(validAuthority(c.GetAuthority()), field+".tokenURL", "%q is not a host with an optional port", c.GetAuthority())
+	p.check(c.GetScheme() == Scheme_SCHEME_HTTPS || IsLoopback(c.GetAuthority()), field+".tokenURL", "a token is asked for over https, or on loopback")
+	p.check(c.GetPath() == "" || validPath(c.GetPath()), field+".tokenURL", "%q cannot be the path of a URL", c.GetPath())
+	p.check(c.GetClientId() != "" && ValidHeaderValue(c.GetClientId()), field+".clientID", "it must be printable ASCII without spaces at its ends")
+	scopes := map[string]bool{}
+	for _, s := range c.GetScopes() {
+		p.check(validScope(s), field+".scopes", "%q cannot be a scope", s)
+		p.check(!scopes[s], field+".scopes", "scope %q stands twice", s)
+		scopes[s] = true
+	}
+	names := map[string]bool{}
+	for _, param := range c.GetParameters() {
+		place := field + ".parameters." + param.GetName()
+		p.check(param.GetName() != "" && !names[param.GetName()], place, "the parameter has no name of its own")
+		p.check(!GrantParameter(param.GetName()), place, "the node sets this parameter")
+		names[param.GetName()] = true
+	}
+	p.tls(c.GetTls(), c.GetScheme(), field+".tls")
+}
+
+// tls checks t, which is at field and may be nil, for connections of a scheme.
+func (p *problems) tls(t *TLS, scheme Scheme, field string) {
+	p.check(t == nil || scheme == Scheme_SCHEME_HTTPS, field, "there is no TLS without https")
+	p.check((t.GetCertificate() == "") == (t.GetKey() == ""), field, "a certificate and its key come together")
+}
+
+// GrantParameter reports whether the parameter called name is part of every request
+// for a token, so that no binding sets it.
+func GrantParameter(name string) bool {
+	return slices.Contains([]string{"grant_type", "scope", "client_id", "client_secret"}, name)
+}
+
+// IsLoopback reports whether authority, which is valid, is on the node's own machine
+// by its name.
+func IsLoopback(authority string) bool {
+	u := url.URL{Host: authority}
+	addr, err := netip.ParseAddr(u.Hostname())
+	return u.Hostname() == "localhost" || err == nil && addr.IsLoopback()
+}
+
+// validScope reports whether s is a scope-token (RFC 6749, section 3.3).
+func validScope(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' })
+}
+
 // credentialHeader returns the header that the credential of u sets, "" for none.
 func credentialHeader(u *Upstream) string {
 	switch k := u.GetCredential().GetKind().(type) {
-	case *Credential_Bearer, *Credential_Basic:
+	case *Credential_Bearer, *Credential_Basic, *Credential_Oauth2:
 		return "Authorization"
 	case *Credential_Header:
 		return k.Header.GetName()
 	}
 	return ""
-}
-
-func (p *problems) secret(field, name string) {
-	p.check(validSecret(name), field, "%q cannot be the name of a secret", name)
 }
 
 // validSecret reports whether name can be that of a secret: a file name that does
