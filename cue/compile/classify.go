@@ -200,6 +200,7 @@ var nouns = map[string]struct{ code, noun string }{
 	"#Operation":    {"bad-http", "a method and a path"},
 	"#Pointer":      {"bad-pointer", "a JSON Pointer"},
 	"#RequestLine":  {"bad-http", "a method and a path"},
+	"#SchemaPlace":  {"patch-place", "the place of a schema"},
 	"#SchemaRef":    {"schema-ref", "the name of a schema"},
 	"#Scope":        {"bad-scope", "a scope"},
 	"#Secret":       {"bad-secret", "the name of a secret"},

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bindery-dev/bindery/cue/document"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 	sourcev1 "github.com/bindery-dev/bindery/proto/bindery/source/v1"
 )
@@ -31,6 +32,8 @@ type reading struct {
 	out     *binding
 	schema  value  // the binding's document
 	headers claims // what the binding sets, once checkHeaders has run
+	patches *document.Patches
+	patched []patched // in the order of their labels
 }
 
 // Defaults of what layers may default and the schema therefore does not.
@@ -60,6 +63,7 @@ func (u *unit) read(name string, v value, r report) *binding {
 	if s := v.get("schema").text(); s != "" {
 		rd.document(s, rd.schema)
 	}
+	rd.readPatches(v.get("patches"))
 	b.ir.Upstream = rd.upstream(v.get("upstream"))
 	b.ir.Meta = rd.metaRules(v.get("meta"))
 	b.ir.Errors = rd.errors(v.get("errors"))
@@ -72,6 +76,7 @@ func (u *unit) read(name string, v value, r report) *binding {
 	for _, tool := range sorted(tools) {
 		b.ir.Tools = append(b.ir.Tools, rd.tool(tool, tools[tool]))
 	}
+	rd.checkPatches()
 	b.entries = append(b.entries, source.entries...)
 	return b
 }

@@ -2,6 +2,7 @@ package compile
 
 import (
 	"errors"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -134,6 +135,64 @@ func (r report) noSchema(v value, ref string, doc *document.Document, err error)
 
 func (r report) badDocument(e *document.SyntaxError) {
 	r.list.Errorf(diag.Problem{Pos: e.Pos, Code: "schema-syntax"}, "%s", e.Msg)
+}
+
+func (r report) noPatchedDocument(v value, place string) {
+	r.list.Errorf(v.atLabel("schema-ref", "add schema: \"FILE.json\" to the binding, or write FILE.json#/$defs/"+place),
+		"%q is a place in the binding's schema document, and the binding names none", place)
+}
+
+func (r report) noPlace(v value, place string, doc *document.Document, err error) {
+	var p *document.PointerError
+	hint := ""
+	if errors.As(err, &p) {
+		hint = diag.Nearest(p.Token, p.Names)
+	}
+	r.list.Errorf(v.atLabel("patch-place", hint), "%q is not in %s: %v", place, doc.Path, err)
+}
+
+func (r report) noSchemaThere(v value, place string, doc *document.Document) {
+	r.list.Errorf(v.atLabel("patch-place", "name the schema that it belongs to"), "what is at %q in %s is no schema", place, doc.Path)
+}
+
+func (r report) patchedTwice(v value, place string, other value) {
+	r.list.Errorf(v.atLabel("patch-twice", "make one patch of them"), "%q is the same schema as %q (%s)", place, other.label(), diag.Place(other.where()))
+}
+
+func (r report) unusedPatch(v value) {
+	r.list.Warnf(v.atLabel("unused-patch", "remove it, or patch a schema that a tool uses"), "no tool of the binding comes by this schema")
+}
+
+// idlePatch reports a part of a patch, at v, that makes no difference to schema; names
+// are those of which one would.
+func (r report) idlePatch(v value, schema *document.Value, names []string) {
+	hint := referral(schema)
+	if hint == "" && len(names) > 0 {
+		hint = diag.Nearest(v.label(), names)
+	}
+	r.list.Warnf(v.atLabel("idle-patch", hint), "this changes nothing")
+}
+
+// referral returns a hint at what schema refers to; "" when it refers to nothing.
+func referral(schema *document.Value) string {
+	ref, ok := schema.Get("$ref").AsString()
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("it refers to another schema: patch %q", strings.TrimPrefix(ref, "#/$defs/"))
+}
+
+func (r report) noProperties(v value, schema *document.Value) {
+	r.list.Errorf(v.atLabel("patch-property", referral(schema)), "the schema is not that of an object, which could have properties")
+}
+
+func (r report) propertyExists(v value, place, name string) {
+	r.list.Errorf(v.atLabel("patch-property", fmt.Sprintf("patch %q", place+document.Pointer("properties", name))),
+		"the schema has a property %q already", name)
+}
+
+func (r report) badProperty(v value, err error) {
+	r.list.Errorf(v.atLabel("schema-syntax", ""), "%v", err)
 }
 
 func (r report) noOutput(v value, problem string) {

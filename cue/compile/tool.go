@@ -37,7 +37,7 @@ func (rd *reading) tool(name string, v value) *irv1.Tool {
 	if s := v.get("http").text(); s != "" {
 		rd.operation(t, s, v)
 	}
-	in := input{tool: t, rules: rd.out.ir.GetMeta(), bundle: rd.unit.module.documents.NewBundle(rd.list)}
+	in := input{tool: t, rules: rd.out.ir.GetMeta(), bundle: rd.unit.module.documents.NewBundle(rd.patches, rd.list)}
 	if ref := v.get("payload"); ref.exists() {
 		t.Payload = &irv1.Payload{
 			Required: v.get("payloadRequired").flag(),
@@ -114,7 +114,7 @@ func (rd *reading) bundled(bundle *document.Bundle, ref value, property string) 
 
 // bundle returns the schema at a pointer of doc and its definitions.
 func (rd *reading) bundle(doc *document.Document, pointer, here string, list *diag.List) (schema, defs *document.Value) {
-	bundle := rd.unit.module.documents.NewBundle(list)
+	bundle := rd.unit.module.documents.NewBundle(rd.patches, list)
 	return bundle.Add(doc, pointer, here), bundle.Defs
 }
 

@@ -23,11 +23,12 @@ type Bundle struct {
 	bundler bundler
 }
 
-// NewBundle returns a bundle without schemas. What is wrong with those that are
-// added is added to list, at the place where it was written.
-func (s *Set) NewBundle(list *diag.List) *Bundle {
+// NewBundle returns a bundle without schemas. Those that have a patch are bundled as
+// it changes them; a $ref is followed in the documents as they are. What is wrong with
+// schemas that are added is added to list, at the place where it was written.
+func (s *Set) NewBundle(patches *Patches, list *diag.List) *Bundle {
 	defs := Obj()
-	return &Bundle{Defs: defs, bundler: bundler{set: s, list: list, defs: defs, refs: map[target]string{}, taken: map[string]bool{}}}
+	return &Bundle{Defs: defs, bundler: bundler{set: s, patches: patches, list: list, defs: defs, refs: map[target]string{}, taken: map[string]bool{}}}
 }
 
 // Add returns a copy of the schema at a pointer of doc that refers to nothing
@@ -65,12 +66,13 @@ type target struct {
 }
 
 type bundler struct {
-	set   *Set
-	list  *diag.List
-	refs  map[target]string // the $ref that replaces those to target
-	taken map[string]bool   // names in defs
-	queue []definition      // to be added to defs
-	defs  *Value
+	set     *Set
+	patches *Patches
+	list    *diag.List
+	refs    map[target]string // the $ref that replaces those to target
+	taken   map[string]bool   // names in defs
+	queue   []definition      // to be added to defs
+	defs    *Value
 }
 
 type definition struct {
@@ -91,6 +93,7 @@ func (b *bundler) dialect(doc *Document) {
 }
 
 func (b *bundler) schema(v *Value) *Value {
+	v = b.patches.apply(v)
 	switch {
 	case v.Kind == Object:
 	case v.Kind == Scalar && (v.Text[0] == 't' || v.Text[0] == 'f'):

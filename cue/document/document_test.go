@@ -12,6 +12,7 @@ import (
 
 	"github.com/bindery-dev/bindery/cue/diag"
 	"github.com/bindery-dev/bindery/cue/document"
+	sourcev1 "github.com/bindery-dev/bindery/proto/bindery/source/v1"
 )
 
 func TestParseRefuses(t *testing.T) {
@@ -93,7 +94,7 @@ func problems(t *testing.T, set *document.Set, name, pointer string) string {
 		t.Fatal(err)
 	}
 	list := &diag.List{}
-	set.NewBundle(list).Add(d, pointer, "")
+	set.NewBundle(nil, list).Add(d, pointer, "")
 	var b strings.Builder
 	if err := diag.Print(&b, list.Sorted()); err != nil {
 		t.Fatal(err)
@@ -158,7 +159,7 @@ func FuzzBundle(f *testing.F) {
 			return
 		}
 		list := &diag.List{}
-		bundle := set.NewBundle(list)
+		bundle := set.NewBundle(nil, list)
 		schema, again := bundle.Add(d, pointer, "/properties/payload"), bundle.Add(d, pointer, "/properties/again")
 		if list.Failed() {
 			return
@@ -177,17 +178,35 @@ type nowhere struct{}
 func (nowhere) Load(url string) (any, error) { return nil, errors.New("outside: " + url) }
 
 func compiles(schema []byte) error {
+	_, err := compile(schema)
+	return err
+}
+
+func mustCompile(t *testing.T, schema []byte) *jsonschema.Schema {
+	t.Helper()
+	s, err := compile(schema)
+	if err != nil {
+		t.Fatalf("%s: %v", schema, err)
+	}
+	return s
+}
+
+// compile returns the schema of the payload in a document.
+func compile(schema []byte) (*jsonschema.Schema, error) {
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
 	c.AssertFormat()
 	c.UseLoader(nowhere{})
 	if err := c.AddResource("bundle:///schema.json", v); err != nil {
-		return err
+		return nil, err
 	}
-	_, err = c.Compile("bundle:///schema.json#/properties/payload")
-	return err
+	return c.Compile("bundle:///schema.json#/properties/payload")
+}
+
+func position(file string, line uint32) *sourcev1.Position {
+	return &sourcev1.Position{File: file, Line: line, Column: 1}
 }

@@ -84,6 +84,21 @@ func (v *Value) AsString() (string, bool) {
 	return s, err == nil
 }
 
+// Strings returns the strings among the items of an array, in their order; nil when v
+// is no array.
+func (v *Value) Strings() []string {
+	if v == nil {
+		return nil
+	}
+	var all []string
+	for _, item := range v.Items {
+		if s, ok := item.AsString(); ok {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
 // AppendJSON appends v as JSON without spaces and returns the extended slice.
 func (v *Value) AppendJSON(b []byte) []byte {
 	switch v.Kind {

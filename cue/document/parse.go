@@ -19,6 +19,8 @@ type Document struct {
 	Root *Value
 
 	data []byte
+	base *Document          // see Fragment; nil: the document itself
+	at   *sourcev1.Position // of everything in it; nil: where it is in data
 }
 
 // A SyntaxError says why a document does not parse, and where.
@@ -50,6 +52,18 @@ func Parse(path string, data []byte) (*Document, error) {
 	return d, nil
 }
 
+// Fragment reads data as a value that is written elsewhere, at the place at (nil
+// when that is not known), and stands in d: a $ref in it is one of d's. The error is a [*SyntaxError].
+func (d *Document) Fragment(at *sourcev1.Position, data []byte) (*Value, error) {
+	f := &Document{Path: d.Path, data: data, base: d, at: at}
+	if at == nil {
+		f.at = &sourcev1.Position{}
+	}
+	p := parser{doc: f, dec: json.NewDecoder(bytes.NewReader(data))}
+	p.dec.UseNumber()
+	return p.value(0)
+}
+
 // Pos returns the place of v, and nil when it was not read from a document.
 func (v *Value) Pos() *sourcev1.Position {
 	if v == nil || v.doc == nil {
@@ -59,6 +73,9 @@ func (v *Value) Pos() *sourcev1.Position {
 }
 
 func (d *Document) position(offset int) *sourcev1.Position {
+	if d.at != nil {
+		return d.at
+	}
 	before := d.data[:min(offset, len(d.data))]
 	return &sourcev1.Position{
 		File:   d.Path,

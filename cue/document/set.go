@@ -49,6 +49,9 @@ func (s *Set) Open(name string) (*Document, error) {
 // next to from before any $id is considered: $ids are copied between versions of a
 // schema, file names in one directory are unique.
 func (s *Set) resolve(from *Document, ref string) (*Document, string, error) {
+	if from.base != nil {
+		from = from.base
+	}
 	file, fragment, _ := strings.Cut(ref, "#")
 	pointer, err := url.PathUnescape(fragment)
 	if err != nil {

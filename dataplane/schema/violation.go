@@ -29,9 +29,10 @@ type Violation struct {
 	// Root says that the value as a whole has the wrong type.
 	Root bool
 
-	depth int  // in steps from the root
-	vague int  // 0 for a plain failure, 1 for one of several alternatives
-	tag   bool // the schema allows one constant
+	depth int        // in steps from the root
+	vague int        // 0 for a plain failure, 1 for one of several alternatives
+	tag   bool       // the schema allows one constant
+	types *kind.Type // that the schema allows, where the value has another; nil: not so
 }
 
 // Error returns path and message.
@@ -107,14 +108,17 @@ func (s subject) collect(e *jsonschema.ValidationError) []*Violation {
 // alternative returns the failures of the alternative that the value seems to be
 // meant as: neither of another type nor with another constant than the value has,
 // and with fewer failures than the others. If none stands out, the failure is that
-// no alternative matches.
+// no alternative matches, or that all are of other types.
 func (s subject) alternative(e *jsonschema.ValidationError, keyword string) []*Violation {
 	here := s.at(e.InstanceLocation)
 	here.Keyword, here.Message, here.vague = keyword, "Value matches none of the allowed forms", 1
+	var all [][]*Violation
+	for _, cause := range e.Causes {
+		all = append(all, s.collect(cause))
+	}
 	var best []*Violation
 	tie := false
-	for _, cause := range e.Causes {
-		failures := s.collect(cause)
+	for _, failures := range all {
 		switch {
 		case slices.ContainsFunc(failures, here.excludes):
 		case best == nil || len(failures) < len(best):
@@ -124,12 +128,35 @@ func (s subject) alternative(e *jsonschema.ValidationError, keyword string) []*V
 		}
 	}
 	if best == nil || tie {
+		if types := here.typesOf(all); types != nil {
+			here.Keyword, here.Message, here.Root = "type", message(types), here.depth == 0
+			here.types = types
+		}
 		return []*Violation{here}
 	}
 	for _, v := range best {
 		v.vague = 1
 	}
 	return best
+}
+
+// typesOf returns the types of all alternatives, whose failures are given, if the value
+// at v has none of them; nil otherwise.
+func (v *Violation) typesOf(alternatives [][]*Violation) *kind.Type {
+	all := &kind.Type{}
+	for _, failures := range alternatives {
+		i := slices.IndexFunc(failures, func(f *Violation) bool { return f.types != nil && f.Path == v.Path })
+		if i < 0 {
+			return nil
+		}
+		all.Got = failures[i].types.Got
+		for _, name := range failures[i].types.Want {
+			if !slices.Contains(all.Want, name) {
+				all.Want = append(all.Want, name)
+			}
+		}
+	}
+	return all
 }
 
 // excludes reports whether the failure f says that the value at v is not meant as
@@ -158,6 +185,7 @@ func (s subject) leaf(e *jsonschema.ValidationError) *Violation {
 	v.Keyword, v.Message = keyword(e.ErrorKind), message(e.ErrorKind)
 	v.Root = len(location) == 0 && v.Keyword == "type"
 	v.tag = isTag(e.ErrorKind)
+	v.types, _ = e.ErrorKind.(*kind.Type)
 	return v
 }
 
