@@ -259,3 +259,12 @@ func TestReadme(t *testing.T) {
 		t.Errorf("compiled %v, %v", compiled.GetDiagnostics(), err)
 	}
 }
+
+func BenchmarkTested(b *testing.B) {
+	sources := module(b)
+	for b.Loop() {
+		if _, err := compiler.Tested(b.Context(), sources); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -75,15 +75,15 @@ func verdicts(t *testing.T, files []txtar.File) string {
 	return b.String()
 }
 
-// tested compiles a module with its tests; nothing is wrong with either.
+// tested compiles a module with its tests; there are no errors in either.
 func tested(t testing.TB, sources *sourcev1.Sources) (*compile.Suite, *irv1.Content) {
 	t.Helper()
 	suite, err := compile.Tested(t.Context(), sources)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, d := range suite.Diagnostics {
-		t.Errorf("%s: %s: %s", diag.Place(d.GetPosition()), d.GetPath(), d.GetMessage())
+	if diag.Failed(suite.Diagnostics) {
+		t.Fatal(suite.Diagnostics)
 	}
 	content, err := irv1.Open(suite.Compiled.GetBundle())
 	if err != nil {

@@ -24,7 +24,7 @@ type received struct {
 // RoundTrip is the connection: what is written to it is read as a server would, and
 // what the case has the upstream answer is read as a client would.
 func (s *stage) RoundTrip(r *http.Request) (*http.Response, error) {
-	got, err := receive(r)
+	got, err := transmit(r)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +35,8 @@ func (s *stage) RoundTrip(r *http.Request) (*http.Response, error) {
 	return play(r, s.playing.Exchanges[len(s.got)-1].Response)
 }
 
-func receive(r *http.Request) (*received, error) {
+// transmit writes r and returns what a server reads.
+func transmit(r *http.Request) (*received, error) {
 	var wire bytes.Buffer
 	if err := r.Write(&wire); err != nil {
 		return nil, err
@@ -44,12 +45,17 @@ func receive(r *http.Request) (*received, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := io.ReadAll(read.Body)
+	return receive(read)
+}
+
+// receive takes a request apart as a server has it.
+func receive(r *http.Request) (*received, error) {
+	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return nil, err
 	}
-	got := &received{line: read.Method + " " + read.RequestURI, header: map[string]string{}, body: body}
-	for name, values := range read.Header {
+	got := &received{line: r.Method + " " + r.RequestURI, header: map[string]string{}, body: body}
+	for name, values := range r.Header {
 		if name != "Content-Length" { // it follows from the body
 			got.header[name] = strings.Join(values, ", ")
 		}

@@ -1,0 +1,189 @@
+package trial
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bindery-dev/bindery/cue/cases"
+	"github.com/bindery-dev/bindery/cue/compile"
+	"github.com/bindery-dev/bindery/cue/diag"
+	"github.com/bindery-dev/bindery/dataplane/call"
+	"github.com/bindery-dev/bindery/dataplane/secret"
+	"github.com/bindery-dev/bindery/dataplane/serve"
+	"github.com/bindery-dev/bindery/dataplane/table"
+	"github.com/bindery-dev/bindery/examples/acp"
+	discoveryv1 "github.com/bindery-dev/bindery/proto/bindery/discovery/v1"
+	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
+	sourcev1 "github.com/bindery-dev/bindery/proto/bindery/source/v1"
+)
+
+// A network is a node behind MCP over HTTP and an upstream in front of it, which
+// plays a case and keeps what it got.
+type network struct {
+	node    string
+	stage   *stage
+	playing *cases.Case
+	got     []*received
+}
+
+// TestANodeAgrees holds that a case runs what a node runs: the cases of the example
+// module, each called by an MCP client from a node that has a network, pass as they
+// pass offline.
+func TestANodeAgrees(t *testing.T) {
+	n := &network{}
+	upstream := httptest.NewUnstartedServer(n)
+	upstream.Config.SetKeepAlivesEnabled(false) // a kept connection that breaks would be tried again
+	upstream.Start()
+	t.Cleanup(upstream.Close)
+	suite, content := example(t, "merchant_url="+upstream.URL, "psp_url="+upstream.URL)
+	n.serve(t, content)
+	ran := 0
+	for _, c := range suite.Cases {
+		if len(c.Exchanges) > 0 && c.Exchanges[0].Response.Failure == cases.Timeout {
+			continue // it would take as long as it says
+		}
+		ran++
+		t.Run(c.Name, func(t *testing.T) {
+			n.playing, n.got = c, nil
+			members, refusal := n.call(t)
+			for _, p := range append(checkRequests(c.Exchanges, n.got), checkAnswer(c, members, refusal)...) {
+				t.Errorf("%s\n\twant %s\n\tgot  %s", p.Where, p.Want, p.Got)
+			}
+			if v := n.stage.run(t.Context(), c); !v.Passed() {
+				t.Errorf("and offline: %+v", v.Problems)
+			}
+		})
+	}
+	if ran < 50 {
+		t.Errorf("only %d cases ran", ran)
+	}
+}
+
+// TestExample holds that the tests of the example module pass and exercise all of it.
+func TestExample(t *testing.T) {
+	suite, content := example(t)
+	all, err := Run(t.Context(), content, suite.Cases)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range all {
+		for _, p := range v.Problems {
+			t.Errorf("%s: %q: %s\n\twant %s\n\tgot  %s", diag.Place(v.Case.Position), v.Case.Name, p.Where, p.Want, p.Got)
+		}
+	}
+	for _, p := range Cover(content, suite.Compiled.GetSourceMap(), all) {
+		if !p.Covered {
+			t.Errorf("%s: no test exercises %s %s%s", diag.Place(p.Position), p.Binding, p.Tool, p.Rule)
+		}
+	}
+}
+
+// example compiles the example module with its tests.
+func example(t testing.TB, tags ...string) (*compile.Suite, *irv1.Content) {
+	t.Helper()
+	sources := &sourcev1.Sources{Tags: tags}
+	err := fs.WalkDir(acp.FS, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := fs.ReadFile(acp.FS, name)
+		sources.Files = append(sources.Files, &sourcev1.File{Path: name, Data: data})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	suite, err := compile.Tested(t.Context(), sources)
+	if err != nil || len(suite.Diagnostics) > 0 {
+		t.Fatal(err, suite.Diagnostics)
+	}
+	content, err := irv1.Open(suite.Compiled.GetBundle())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return suite, content
+}
+
+// serve starts the node.
+func (n *network) serve(t *testing.T, content *irv1.Content) {
+	t.Helper()
+	tab, err := table.Build(content, &discoveryv1.Generation{Number: 1}, nil, table.Deps{
+		Secrets: secret.New("", playedSecret),
+		Now:     func() time.Time { return n.playing.Now },
+		UUID:    func() string { return n.playing.UUID },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	node := serve.New(serve.Config{})
+	node.Swap(tab)
+	server := httptest.NewServer(node)
+	t.Cleanup(server.Close)
+	n.node = server.URL
+	if n.stage, err = newStage(content); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (n *network) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	got, err := receive(r)
+	if n.got = append(n.got, got); err != nil || len(n.got) > len(n.playing.Exchanges) {
+		panic(http.ErrAbortHandler)
+	}
+	answer := n.playing.Exchanges[len(n.got)-1].Response
+	if answer.Failure == cases.Unreachable {
+		panic(http.ErrAbortHandler)
+	}
+	for name, value := range answer.Header {
+		w.Header().Set(name, value)
+	}
+	w.WriteHeader(answer.Status)
+	if answer.Body != nil {
+		_, _ = w.Write(answer.Body.Data)
+	}
+}
+
+// call makes the call as an MCP client does. It returns the members of the result but
+// those that the node adds for the client's protocol, or the error.
+func (n *network) call(t *testing.T) (members []byte, refusal *call.Error) {
+	t.Helper()
+	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, n.playing.Tool, n.playing.Arguments)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, n.node+n.stage.endpoints[n.playing.Binding], strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	r.Header.Set("Mcp-Protocol-Version", "2025-11-25")
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var reply struct {
+		Result map[string]json.RawMessage
+		Error  *struct {
+			Code    int
+			Message string
+			Data    json.RawMessage
+		}
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&reply); err != nil {
+		t.Fatalf("HTTP %d: %v", resp.StatusCode, err)
+	}
+	if e := reply.Error; e != nil {
+		return nil, &call.Error{Code: e.Code, Message: e.Message, Data: e.Data}
+	}
+	delete(reply.Result, "_meta")
+	result, err := json.Marshal(reply.Result)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result[1 : len(result)-1], nil
+}
