@@ -47,7 +47,7 @@ func Build(c *irv1.Content, gen *discoveryv1.Generation, prev *Table, deps Deps)
 	if len(b.reasons) > 0 {
 		return nil, &discoveryv1.Refused{Reasons: first(b.reasons)}
 	}
-	if reasons := missingSecrets(c, deps.Secrets); len(reasons) > 0 {
+	if reasons := missingSecrets(c, deps); len(reasons) > 0 {
 		return nil, &discoveryv1.Refused{Reasons: first(reasons), Retryable: true}
 	}
 	b.next.endpoints = newEndpoints(bindings)
@@ -95,13 +95,14 @@ func first(reasons []*discoveryv1.Reason) []*discoveryv1.Reason {
 }
 
 // missingSecrets returns a reason for everything that bindings name as a secret and
-// that cannot be looked up or cannot be used now.
-func missingSecrets(c *irv1.Content, secrets *secret.Store) []*discoveryv1.Reason {
+// that cannot be looked up or cannot be used now. Those of TLS are only used by the
+// node's own transport.
+func missingSecrets(c *irv1.Content, deps Deps) []*discoveryv1.Reason {
 	var reasons []*discoveryv1.Reason
 	for _, b := range c.Bindings {
-		missing := missingOf(b, secrets)
-		if len(missing) == 0 {
-			missing = unusableTLS(b, secrets)
+		missing := missingOf(b, deps.Secrets)
+		if len(missing) == 0 && deps.Transport == nil {
+			missing = unusableTLS(b, deps.Secrets)
 		}
 		reasons = append(reasons, missing...)
 	}

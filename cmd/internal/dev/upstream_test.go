@@ -82,6 +82,29 @@ func TestRedirect(t *testing.T) {
 	}
 }
 
+// An upstream that is on this machine for the time being is not secured; one over
+// https is as before.
+func TestRedirectTLS(t *testing.T) {
+	how := &irv1.TLS{Min: irv1.TLSVersion_TLS_VERSION_1_3, Ca: "ca"}
+	for target, want := range map[string]*irv1.TLS{"http://127.0.0.1:9000": nil, "https://h": how} {
+		u, err := ParseUpstream("a=" + target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := redirect(sealed(t, &irv1.Upstream{Scheme: irv1.Scheme_SCHEME_HTTPS, Tls: how}), []Upstream{u})
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := irv1.Open(got)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tls := content.Bindings[0].Upstream.Tls; !proto.Equal(tls, want) {
+			t.Errorf("%s: TLS is %v, want %v", target, tls, want)
+		}
+	}
+}
+
 func TestRedirectNothing(t *testing.T) {
 	b := sealed(t, &irv1.Upstream{Authority: "h"})
 	got, err := redirect(b, nil)

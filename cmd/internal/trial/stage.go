@@ -20,13 +20,14 @@ import (
 // not safe for concurrent use.
 type stage struct {
 	table     *table.Table
+	tokens    map[string]bool   // URLs of token endpoints
 	endpoints map[string]string // by binding
 	playing   *cases.Case
 	got       []*received // what the upstream got so far
 }
 
 func newStage(bundle *irv1.Content) (*stage, error) {
-	s := &stage{endpoints: map[string]string{}}
+	s := &stage{endpoints: map[string]string{}, tokens: tokenURLs(bundle)}
 	for _, b := range bundle.Bindings {
 		s.endpoints[b.GetName()] = b.GetEndpoint()
 	}

@@ -22,8 +22,12 @@ type received struct {
 }
 
 // RoundTrip is the connection: what is written to it is read as a server would, and
-// what the case has the upstream answer is read as a client would.
+// what the case has the upstream answer is read as a client would. Cases do not state
+// requests for tokens.
 func (s *stage) RoundTrip(r *http.Request) (*http.Response, error) {
+	if s.tokens[r.URL.String()] && r.Method == http.MethodPost {
+		return issue(r)
+	}
 	got, err := transmit(r)
 	if err != nil {
 		return nil, err
