@@ -198,6 +198,7 @@ var nouns = map[string]struct{ code, noun string }{
 	"#Member":       {"bad-name", "the name of a member"},
 	"#Name":         {"bad-name", "a name"},
 	"#Operation":    {"bad-http", "a method and a path"},
+	"#Place":        {"bad-place", "a place in a call"},
 	"#Pointer":      {"bad-pointer", "a JSON Pointer"},
 	"#RequestLine":  {"bad-http", "a method and a path"},
 	"#SchemaPlace":  {"patch-place", "the place of a schema"},

@@ -185,6 +185,9 @@ func renderBindings(b *bytes.Buffer, content *irv1.Content) {
 			for _, arg := range t.GetArguments() {
 				renderArgument(b, arg)
 			}
+			for _, c := range t.GetChecks() {
+				fmt.Fprintf(b, "\t\tcheck %s %s %q %s\n", c.GetName(), c.GetLevel(), c.GetMessage(), condition(c))
+			}
 			if t.GetPayload() != nil {
 				fmt.Fprintf(b, "\t\tpayload required=%t%s\n", t.GetPayload().GetRequired(), checked(t.GetPayload().GetCheck()))
 			}
@@ -299,6 +302,29 @@ func scalars(values []*irv1.Scalar) []string {
 		}
 	}
 	return all
+}
+
+func condition(c *irv1.CallCheck) string {
+	s := "has " + place(c.GetHas())
+	if sub := c.GetSubset(); sub != nil {
+		s = place(sub.GetThese()) + " in " + place(sub.GetOf())
+	}
+	if or := c.GetOr(); or != nil {
+		s += fmt.Sprintf(", or %s equals %s", place(or.GetAt()), scalars([]*irv1.Scalar{or.GetEquals()}))
+	}
+	return s
+}
+
+func place(p *irv1.Place) string {
+	s := p.GetSide().String()
+	for _, step := range p.GetSteps() {
+		if step.GetEvery() != nil {
+			s += " EVERY"
+		} else {
+			s += fmt.Sprintf(" %q", step.GetToken())
+		}
+	}
+	return s
 }
 
 func object(members []*irv1.Member) string {

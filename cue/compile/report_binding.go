@@ -218,6 +218,19 @@ func (r report) unknownBody(v value) {
 		"the schema that is shown must say whether a body is an object: what is none is wrapped as {value}")
 }
 
+func (r report) checkCondition(v value, name string) {
+	r.list.Errorf(v.atLabel("check-condition", `add has: "response/..." or subset: {these: "response/...", of: "request/..."}`),
+		"check %q must state one condition: has, or subset", name)
+}
+
+func (r report) idlePlace(v value, name string, known []string) {
+	hint := diag.Nearest(name, known)
+	if name == "payload" || name == "meta" {
+		hint = "give the check only to the tools that take one"
+	}
+	r.list.Errorf(v.at("idle-place", hint), "the tool has no argument %q, so nothing is ever here", name)
+}
+
 func (r report) sameName(b, other *binding) {
 	r.list.Errorf(diag.Problem{Pos: b.at, Code: "duplicate-binding", Path: dotted("bindings", b.name), Hint: "give it another name"},
 		"%s has a binding %q, too (%s)", directory(other.dir), b.name, diag.Place(other.at))

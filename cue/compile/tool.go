@@ -46,6 +46,7 @@ func (rd *reading) tool(name string, v value) *irv1.Tool {
 		in.payload = rd.bundled(in.bundle, ref, "payload")
 	}
 	rd.argumentSchemas(&in, v.get("args"))
+	t.Checks = rd.checks(t, v.get("checks"))
 	t.InputSchema = rd.keep(in.schema())
 	t.Output = rd.output(t, v)
 	rd.out.entries = append(rd.out.entries, source.entries...)

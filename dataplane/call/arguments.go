@@ -43,14 +43,10 @@ func parse(args []byte) (arguments, error) {
 	return arguments{all: v, meta: v.Member("meta"), payload: v.Member("payload")}, nil
 }
 
-// prepare makes the request that args stand for, without the credential. A payload
+// prepare makes the request that a stands for, without the credential. A payload
 // that breaks its schema and is sent all the same is noted. The error is a
 // [*schema.Violation] of the payload, or an invalid.
-func prepare(t *table.Tool, args []byte) (r *upstream.Request, noted []Breach, err error) {
-	a, err := parse(args)
-	if err != nil {
-		return nil, nil, err
-	}
+func prepare(t *table.Tool, a arguments) (r *upstream.Request, noted []Breach, err error) {
 	header := t.Service.Header.Clone()
 	if err := setMeta(header, t, a.meta); err != nil {
 		return nil, nil, err

@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/bindery-dev/bindery/dataplane/check"
 	"github.com/bindery-dev/bindery/dataplane/schema"
 	"github.com/bindery-dev/bindery/dataplane/table"
 	"github.com/bindery-dev/bindery/dataplane/upstream"
@@ -93,6 +94,9 @@ type Outcome struct {
 	// Breaches are the bodies that broke their schemas, whether the call failed for it
 	// or not; at most one a direction.
 	Breaches []Breach
+	// Checks are the names of the checks of the tool that the call fails: first those
+	// of the request.
+	Checks []string
 	// Err says for a log why the call failed, nil when Error says it all. It holds
 	// neither secrets nor anything that the caller or the upstream sent.
 	Err error
@@ -115,18 +119,28 @@ func Do(ctx context.Context, t *table.Tool, r Request) (o Outcome) {
 			o = panicked(p)
 		}
 	}()
-	req, noted, err := prepare(t, r.Arguments)
+	a, err := parse(r.Arguments)
 	if err != nil {
 		return refused(t, err)
 	}
-	o = exchange(ctx, t, req)
+	req, noted, err := prepare(t, a)
+	if err != nil {
+		return refused(t, err)
+	}
+	unmet := check.Failed(t.Checks.Request, a.all, nil)
+	if c := rejecting(unmet); c != nil {
+		o = badPayload(t.Errors, c.Message, c.Path, "")
+	} else {
+		o = exchange(ctx, t, a, req)
+	}
 	o.Breaches = append(noted, o.Breaches...)
+	o.Checks = append(names(unmet), o.Checks...)
 	return o
 }
 
-// exchange sends req, which does not have the credential yet, and returns what came
-// of it.
-func exchange(ctx context.Context, t *table.Tool, req *upstream.Request) Outcome {
+// exchange sends req, which the arguments a became and which does not have the
+// credential yet, and returns what came of it.
+func exchange(ctx context.Context, t *table.Tool, a arguments, req *upstream.Request) Outcome {
 	began := time.Now()
 	if err := t.Service.Credential.Authorize(ctx, req.Header, req.Timeout); err != nil {
 		return unauthorized(t, err)
@@ -139,7 +153,7 @@ func exchange(ctx context.Context, t *table.Tool, req *upstream.Request) Outcome
 	if resp.Status == http.StatusUnauthorized {
 		t.Service.Credential.Rejected(req.Header)
 	}
-	return checked(t, resp, answered(t, resp))
+	return held(t, a, resp, checked(t, resp, answered(t, resp)))
 }
 
 // unauthorized is the outcome of a call whose request did not get its credential, so
@@ -159,7 +173,7 @@ func unauthorized(t *table.Tool, err error) Outcome {
 func refused(t *table.Tool, err error) Outcome {
 	var v *schema.Violation
 	if errors.As(err, &v) {
-		o := violated(&t.Errors.Payload, t.Errors.Style, v)
+		o := violated(t.Errors, v)
 		o.Breaches = []Breach{breach(Payload, v)}
 		return o
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,6 +27,7 @@ import (
 //     that is enforced, or has the bytes of the arguments that it is made of, each in
 //     its place;
 //   - where a body broke its schema is told in words of the schema;
+//   - a call that fails a check that refuses it is not sent, or is no result;
 //   - a call ends with one JSON value on one line, or with an error.
 func FuzzCall(f *testing.F) {
 	args := []string{
@@ -36,13 +38,14 @@ func FuzzCall(f *testing.F) {
 		`{"id":"\ud83d\ude00","meta":{"version":"v1"},"payload": {"title" : "\u0041" , "copies" :1.0 } }`,
 		`{"id":"//evil.example/","page":"@","meta":{"version":"//"}}`,
 		`{"id":"..","page":"..","meta":{"version":"v1"}}`,
+		`{"meta":{"version":"v1"},"payload":{"title":"x","copies":1,"tags":[{"name":"a"}]}}`,
 		`{"id":"a","pages":[1,2],"tags":["a,b","&"],"sort":["a,b","c"],"filter":{"a":1,"b":"x=y","c":null},"limit":7,"formats":["x","y"],"client":"me"}`,
 		`{"id":"a","title":"\u0041 ","subtitle":null,"owner":"x\"y","since":12345678901234567890,"prices":[1.0,1e2],"cover":{"a" : [] },"tags":[{"name":"x"}],"used":false}`,
 		`{"id":"a","pages":[".."],"tags":[],"filter":{"a][b":1},"client":"a\r\nb","formats":["a,b"]}`,
 	}
-	bodies := []string{`{"id":1}`, ``, "[\n1]", `{"error":{"kind":"a","message":"b"}}`, `{"kind":"a","message":"b\nc","content":1}`, `<html>`, `{"a":1,"a":2}`}
+	bodies := []string{`{"id":1}`, ``, "[\n1]", `{"error":{"kind":"a","message":"b"}}`, `{"kind":"a","message":"b\nc","content":1}`, `<html>`, `{"a":1,"a":2}`, `{"bill":1}`}
 	up := &fake{}
-	b := library("http://library.example/v1")
+	b := checked("http://library.example/v1")
 	digest := irv1.DigestOf([]byte(bookSchema))
 	b.Tools[1].Payload.Check = warn
 	for _, tool := range b.Tools[2:] {
@@ -59,6 +62,9 @@ func FuzzCall(f *testing.F) {
 		*up = fake{status: 200 + int(status)%400, body: body}
 		o := call.Do(context.Background(), tool, call.Request{Arguments: args})
 		holdResult(t, tool, o)
+		if slices.Contains(o.Checks, "c_tags") && up.sent != nil || slices.Contains(o.Checks, "a_bill") && o.Class == call.OK {
+			t.Errorf("%s goes on although it fails %q", o.Class, o.Checks)
+		}
 		if up.sent == nil {
 			return
 		}

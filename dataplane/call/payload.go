@@ -54,19 +54,26 @@ func checkPayload(s *schema.Schema, v rawjson.Value) error {
 }
 
 // violated is the outcome of a payload that breaks its schema.
-func violated(p *table.PayloadError, style irv1.ErrorStyle, v *schema.Violation) Outcome {
+func violated(e *table.Errors, v *schema.Violation) Outcome {
+	return badPayload(e, v.Message, "$.payload"+strings.TrimPrefix(v.Path, "$"), v.Keyword)
+}
+
+// badPayload is the outcome of arguments that are refused for what message says of
+// the place at path, a JSONPath; keyword is that of JSON Schema, "" for none.
+func badPayload(e *table.Errors, message, path, keyword string) Outcome {
+	p := &e.Payload
 	data := slices.Clone(p.Data)
-	data = put(data, p.Message, v.Message)
-	data = put(data, p.Path, "$.payload"+strings.TrimPrefix(v.Path, "$"))
-	if word, ok := p.Keywords[v.Keyword]; ok {
+	data = put(data, p.Message, message)
+	data = put(data, p.Path, path)
+	if word, ok := p.Keywords[keyword]; ok {
 		data = put(data, p.Keyword, word)
 	}
-	e := &Error{Code: p.Code, Message: v.Message, Style: style}
+	refusal := &Error{Code: p.Code, Message: message, Style: e.Style}
 	if len(data) > 0 { // else the message is all there is to say
 		slices.SortFunc(data, func(a, b table.Member) int { return strings.Compare(a.Name, b.Name) })
-		e.Data = table.Object(data)
+		refusal.Data = table.Object(data)
 	}
-	return Outcome{Class: InvalidPayload, Error: e}
+	return Outcome{Class: InvalidPayload, Error: refusal}
 }
 
 // put sets the member called name of members to text; "" names none.

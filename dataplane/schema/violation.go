@@ -9,6 +9,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"github.com/bindery-dev/bindery/dataplane/place"
 )
 
 // A Violation is the failure that is most worth fixing first. It names members and
@@ -217,7 +219,7 @@ func (s subject) at(tokens []string) *Violation {
 			return &Violation{Path: string(path), Place: s.place(tokens), depth: i}
 		}
 		object, _ := value.(map[string]any)
-		path, value = appendName(path, token), object[token]
+		path, value = place.AppendMember(path, token), object[token]
 	}
 	return &Violation{Path: string(path), Place: s.place(tokens), depth: len(tokens)}
 }
@@ -237,7 +239,7 @@ func (s subject) place(tokens []string) string {
 		object, _ := value.(map[string]any)
 		value = object[token]
 		if s.stated[token] {
-			path = appendName(path, token)
+			path = place.AppendMember(path, token)
 		} else {
 			path = append(path, ".*"...)
 		}
@@ -262,34 +264,3 @@ const (
 	maxName = 128
 	maxPath = 512
 )
-
-// appendName appends the step to a member in the shorthand of RFC 9535, or else as
-// its normalized path has it.
-func appendName(path []byte, name string) []byte {
-	if isIdentifier(name) {
-		return append(append(path, '.'), name...)
-	}
-	path = append(path, "['"...)
-	for _, r := range name {
-		switch {
-		case r == '\'' || r == '\\':
-			path = append(path, '\\', byte(r))
-		case r < ' ':
-			path = fmt.Appendf(path, `\u%04x`, r)
-		default:
-			path = append(path, string(r)...)
-		}
-	}
-	return append(path, "']"...)
-}
-
-func isIdentifier(name string) bool {
-	for i := range len(name) {
-		c := name[i]
-		letter := 'a' <= c|0x20 && c|0x20 <= 'z' || c == '_'
-		if !letter && (i == 0 || c < '0' || c > '9') {
-			return false
-		}
-	}
-	return name != ""
-}

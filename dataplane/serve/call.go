@@ -70,7 +70,7 @@ func (w watch) begin(ctx context.Context, endpoint string, t *table.Table) (done
 		if tool != nil {
 			name, binding = tool.Name, tool.Binding
 		}
-		w.observe(endpoint, name, o.Class.String(), took)
+		w.observe(endpoint, name, o, took)
 		attrs := []slog.Attr{
 			slog.String("request", rand.Text()),
 			slog.String("endpoint", endpoint),
@@ -84,6 +84,9 @@ func (w watch) begin(ctx context.Context, endpoint string, t *table.Table) (done
 		for _, b := range o.Breaches {
 			w.breaches.count(endpoint, name, b)
 			attrs = append(attrs, slog.String(string(b.Direction)+"_breach", b.Place+" "+b.Keyword))
+		}
+		if len(o.Checks) > 0 {
+			attrs = append(attrs, slog.Any("checks", o.Checks))
 		}
 		if o.Err != nil {
 			attrs = append(attrs, slog.Any("err", o.Err))

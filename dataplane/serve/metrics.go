@@ -1,10 +1,12 @@
 package serve
 
 import (
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/bindery-dev/bindery/dataplane/call"
 	"github.com/bindery-dev/bindery/dataplane/table"
 )
 
@@ -14,6 +16,7 @@ type metrics struct {
 	calls    *prometheus.CounterVec
 	duration *prometheus.HistogramVec
 	breaches *breaches
+	checks   *prometheus.CounterVec
 	inFlight prometheus.Gauge
 	streams  prometheus.Gauge
 }
@@ -31,6 +34,10 @@ func newMetrics(r prometheus.Registerer) *metrics {
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
 		}, []string{"endpoint", "tool"}),
 		breaches: newBreaches(),
+		checks: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "bindery_node_check_failures_total",
+			Help: "Calls that failed a check of their tool, by endpoint, tool and check.",
+		}, []string{"endpoint", "tool", "check"}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "bindery_node_calls_in_flight",
 			Help: "Calls that have begun and are not answered yet.",
@@ -41,14 +48,17 @@ func newMetrics(r prometheus.Registerer) *metrics {
 		}),
 	}
 	if r != nil {
-		r.MustRegister(m.calls, m.duration, m.breaches.total, m.inFlight, m.streams)
+		r.MustRegister(m.calls, m.duration, m.breaches.total, m.checks, m.inFlight, m.streams)
 	}
 	return m
 }
 
-func (m *metrics) observe(endpoint, tool, class string, took time.Duration) {
-	m.calls.WithLabelValues(endpoint, tool, class).Inc()
+func (m *metrics) observe(endpoint, tool string, o call.Outcome, took time.Duration) {
+	m.calls.WithLabelValues(endpoint, tool, o.Class.String()).Inc()
 	m.duration.WithLabelValues(endpoint, tool).Observe(took.Seconds())
+	for _, name := range o.Checks {
+		m.checks.WithLabelValues(endpoint, tool, name).Inc()
+	}
 }
 
 // forget drops what was counted of tools that prev has and next has not: names come
@@ -58,12 +68,24 @@ func (m *metrics) forget(prev, next *table.Table) {
 		at := next.Endpoint(path)
 		for _, tool := range prev.Endpoint(path).Tools {
 			if at != nil && at.Tool(tool.Name) != nil {
+				m.forgetChecks(path, tool, at.Tool(tool.Name))
 				continue
 			}
 			gone := prometheus.Labels{"endpoint": path, "tool": tool.Name}
 			m.calls.DeletePartialMatch(gone)
 			m.duration.Delete(gone)
 			m.breaches.forget(path, tool.Name)
+			m.checks.DeletePartialMatch(gone)
+		}
+	}
+}
+
+// forgetChecks drops what was counted of checks that the tool prev has and next has
+// not.
+func (m *metrics) forgetChecks(endpoint string, prev, next *table.Tool) {
+	for _, name := range prev.Checks.Names() {
+		if !slices.Contains(next.Checks.Names(), name) {
+			m.checks.DeleteLabelValues(endpoint, prev.Name, name)
 		}
 	}
 }

@@ -21,6 +21,7 @@ import (
 
 	"github.com/bindery-dev/bindery/dataplane/serve/librarytest"
 	"github.com/bindery-dev/bindery/dataplane/table"
+	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
 
 // listening returns how many clients wait to hear of changes.
@@ -99,6 +100,48 @@ func TestObservedCalls(t *testing.T) {
 		if !strings.Contains(metrics, want+"\n") {
 			t.Errorf("metrics are without %s:\n%s", want, metrics)
 		}
+	}
+}
+
+// failing returns checks that no call of the library passes.
+func failing(names ...string) []*irv1.CallCheck {
+	var checks []*irv1.CallCheck
+	for _, name := range names {
+		checks = append(checks, &irv1.CallCheck{
+			Name: name, Level: irv1.CheckLevel_CHECK_LEVEL_WARN, Message: "It fails.",
+			Kind: &irv1.CallCheck_Has{Has: &irv1.Place{Side: irv1.Side_SIDE_RESPONSE, Steps: []*irv1.Step{{Kind: &irv1.Step_Token{Token: "nothing"}}}}},
+		})
+	}
+	return checks
+}
+
+// TestFailedChecks finds checks that a call fails in metrics and log, until a swap
+// takes them away.
+func TestFailedChecks(t *testing.T) {
+	log, registry := &lines{}, prometheus.NewRegistry()
+	book := librarytest.Binding(upstream(t, librarytest.Upstream()))
+	book.Tools[1].Checks = failing("first", "second")
+	s, url := serving(t, Config{Log: slog.New(slog.NewJSONHandler(log, nil)), Metrics: registry}, book)
+	const get = `{"name":"get_book","arguments":{"id":"1"}}`
+	if _, answer := post(t, url+"/library", eras[1], "tools/call", get); !strings.Contains(answer, `"title":"Go & more"`) {
+		t.Errorf("answer is %s", answer)
+	}
+	if all := strings.Join(log.all(), ""); !strings.Contains(all, `"checks":["first","second"]`) {
+		t.Errorf("log is %s", all)
+	}
+	const first, second = `bindery_node_check_failures_total{check="first",endpoint="/library",tool="get_book"} 1`, `{check="second",`
+	if metrics := scrape(t, registry); !strings.Contains(metrics, first) || !strings.Contains(metrics, second) {
+		t.Errorf("metrics are\n%s", metrics)
+	}
+	book.Tools[1].Checks = failing("first")
+	s.Swap(build(t, 2, s.Table(), book))
+	if metrics := scrape(t, registry); !strings.Contains(metrics, first) || strings.Contains(metrics, second) {
+		t.Errorf("after a swap, metrics are\n%s", metrics)
+	}
+	book.Tools = book.Tools[:1]
+	s.Swap(build(t, 3, s.Table(), book))
+	if metrics := scrape(t, registry); strings.Contains(metrics, first) {
+		t.Errorf("without the tool, metrics are\n%s", metrics)
 	}
 }
 

@@ -118,6 +118,7 @@ func newTool(binding string, t *irv1.Tool, in, out *shape) *Tool {
 		Path:     t.GetPath(),
 		Body:     bodyOf(t),
 		Payload:  t.GetPayload(),
+		Checks:   newChecks(t.GetChecks()),
 		Timeout:  t.GetTimeout().AsDuration(),
 	}
 	if t.GetPayload().GetCheck() != irv1.Check_CHECK_OFF {

@@ -3,9 +3,9 @@ package table
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
+	"github.com/bindery-dev/bindery/dataplane/place"
 	"github.com/bindery-dev/bindery/dataplane/rawjson"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
@@ -81,24 +81,9 @@ func (n *narrowing) admits(contentType string, said rawjson.Value) bool {
 	}
 	for _, c := range n.body {
 		v := said.Lookup(c.GetAt().GetTokens())
-		if !slices.ContainsFunc(c.GetValues(), func(want *irv1.Scalar) bool { return equal(v, want) }) {
+		if !slices.ContainsFunc(c.GetValues(), func(want *irv1.Scalar) bool { return place.Equal(v, want) }) {
 			return false
 		}
 	}
 	return true
-}
-
-// equal reports whether v, nil for none, is the value want.
-func equal(v rawjson.Value, want *irv1.Scalar) bool {
-	switch k := want.GetKind().(type) {
-	case *irv1.Scalar_Text:
-		text, ok := v.Text()
-		return ok && text == k.Text
-	case *irv1.Scalar_Number:
-		n, err := strconv.ParseFloat(string(v), 64)
-		return v.Kind() == rawjson.Number && err == nil && n == k.Number
-	case *irv1.Scalar_Truth:
-		return v.Kind() == rawjson.Bool && (v[0] == 't') == k.Truth
-	}
-	return false
 }

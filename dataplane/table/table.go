@@ -113,6 +113,7 @@ type Tool struct {
 	Timeout  time.Duration    // of the exchange with the upstream
 	Service  *Service         // shared by the tools of a binding
 	Errors   *Errors          // shared by the tools of a binding
+	Checks   Checks
 	deps     *Deps
 }
 

@@ -740,6 +740,109 @@ func (Check) EnumDescriptor() ([]byte, []int) {
 	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{12}
 }
 
+type CheckLevel int32
+
+const (
+	CheckLevel_CHECK_LEVEL_UNSPECIFIED CheckLevel = 0
+	// A failure is counted and logged.
+	CheckLevel_CHECK_LEVEL_WARN CheckLevel = 1
+	// A failure of the request is answered as a payload that breaks its schema is,
+	// one of the response as FAILURE_UNUSABLE.
+	CheckLevel_CHECK_LEVEL_REJECT CheckLevel = 2
+)
+
+// Enum value maps for CheckLevel.
+var (
+	CheckLevel_name = map[int32]string{
+		0: "CHECK_LEVEL_UNSPECIFIED",
+		1: "CHECK_LEVEL_WARN",
+		2: "CHECK_LEVEL_REJECT",
+	}
+	CheckLevel_value = map[string]int32{
+		"CHECK_LEVEL_UNSPECIFIED": 0,
+		"CHECK_LEVEL_WARN":        1,
+		"CHECK_LEVEL_REJECT":      2,
+	}
+)
+
+func (x CheckLevel) Enum() *CheckLevel {
+	p := new(CheckLevel)
+	*p = x
+	return p
+}
+
+func (x CheckLevel) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (CheckLevel) Descriptor() protoreflect.EnumDescriptor {
+	return file_bindery_ir_v1_ir_proto_enumTypes[13].Descriptor()
+}
+
+func (CheckLevel) Type() protoreflect.EnumType {
+	return &file_bindery_ir_v1_ir_proto_enumTypes[13]
+}
+
+func (x CheckLevel) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use CheckLevel.Descriptor instead.
+func (CheckLevel) EnumDescriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{13}
+}
+
+type Side int32
+
+const (
+	Side_SIDE_UNSPECIFIED Side = 0
+	// The arguments of a call, an object.
+	Side_SIDE_REQUEST Side = 1
+	// The body of the upstream's response.
+	Side_SIDE_RESPONSE Side = 2
+)
+
+// Enum value maps for Side.
+var (
+	Side_name = map[int32]string{
+		0: "SIDE_UNSPECIFIED",
+		1: "SIDE_REQUEST",
+		2: "SIDE_RESPONSE",
+	}
+	Side_value = map[string]int32{
+		"SIDE_UNSPECIFIED": 0,
+		"SIDE_REQUEST":     1,
+		"SIDE_RESPONSE":    2,
+	}
+)
+
+func (x Side) Enum() *Side {
+	p := new(Side)
+	*p = x
+	return p
+}
+
+func (x Side) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Side) Descriptor() protoreflect.EnumDescriptor {
+	return file_bindery_ir_v1_ir_proto_enumTypes[14].Descriptor()
+}
+
+func (Side) Type() protoreflect.EnumType {
+	return &file_bindery_ir_v1_ir_proto_enumTypes[14]
+}
+
+func (x Side) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Side.Descriptor instead.
+func (Side) EnumDescriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{14}
+}
+
 // Manifest names every blob of a bundle by its SHA-256. The SHA-256 of the
 // manifest's bytes is the bundle's digest and so stands for every byte of it.
 type Manifest struct {
@@ -2802,7 +2905,9 @@ type Tool struct {
 	// output is absent when nothing is known of results.
 	Output *Output `protobuf:"bytes,13,opt,name=output,proto3" json:"output,omitempty"`
 	// retry is absent when a request is never sent again.
-	Retry         *Retry `protobuf:"bytes,21,opt,name=retry,proto3" json:"retry,omitempty"`
+	Retry *Retry `protobuf:"bytes,21,opt,name=retry,proto3" json:"retry,omitempty"`
+	// checks are sorted by name.
+	Checks        []*CallCheck `protobuf:"bytes,23,rep,name=checks,proto3" json:"checks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2931,6 +3036,13 @@ func (x *Tool) GetOutput() *Output {
 func (x *Tool) GetRetry() *Retry {
 	if x != nil {
 		return x.Retry
+	}
+	return nil
+}
+
+func (x *Tool) GetChecks() []*CallCheck {
+	if x != nil {
+		return x.Checks
 	}
 	return nil
 }
@@ -3416,6 +3528,409 @@ func (x *Annotations) GetOpenWorld() bool {
 	return false
 }
 
+// CallCheck is what the parts of a call must agree on, beside their schemas.
+type CallCheck struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// name is what metrics and logs call it.
+	Name  string     `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Level CheckLevel `protobuf:"varint,2,opt,name=level,proto3,enum=bindery.ir.v1.CheckLevel" json:"level,omitempty"`
+	// message says what it means that the check fails.
+	Message string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
+	// kind is what holds in a call that passes.
+	//
+	// Types that are valid to be assigned to Kind:
+	//
+	//	*CallCheck_Has
+	//	*CallCheck_Subset
+	Kind isCallCheck_Kind `protobuf_oneof:"kind"`
+	// or is what passes a call, too; absent: nothing does.
+	Or            *Alternative `protobuf:"bytes,6,opt,name=or,proto3" json:"or,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CallCheck) Reset() {
+	*x = CallCheck{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CallCheck) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CallCheck) ProtoMessage() {}
+
+func (x *CallCheck) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CallCheck.ProtoReflect.Descriptor instead.
+func (*CallCheck) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *CallCheck) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *CallCheck) GetLevel() CheckLevel {
+	if x != nil {
+		return x.Level
+	}
+	return CheckLevel_CHECK_LEVEL_UNSPECIFIED
+}
+
+func (x *CallCheck) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *CallCheck) GetKind() isCallCheck_Kind {
+	if x != nil {
+		return x.Kind
+	}
+	return nil
+}
+
+func (x *CallCheck) GetHas() *Place {
+	if x != nil {
+		if x, ok := x.Kind.(*CallCheck_Has); ok {
+			return x.Has
+		}
+	}
+	return nil
+}
+
+func (x *CallCheck) GetSubset() *Subset {
+	if x != nil {
+		if x, ok := x.Kind.(*CallCheck_Subset); ok {
+			return x.Subset
+		}
+	}
+	return nil
+}
+
+func (x *CallCheck) GetOr() *Alternative {
+	if x != nil {
+		return x.Or
+	}
+	return nil
+}
+
+type isCallCheck_Kind interface {
+	isCallCheck_Kind()
+}
+
+type CallCheck_Has struct {
+	// has is where something other than null is.
+	Has *Place `protobuf:"bytes,4,opt,name=has,proto3,oneof"`
+}
+
+type CallCheck_Subset struct {
+	Subset *Subset `protobuf:"bytes,5,opt,name=subset,proto3,oneof"`
+}
+
+func (*CallCheck_Has) isCallCheck_Kind() {}
+
+func (*CallCheck_Subset) isCallCheck_Kind() {}
+
+// Subset holds when each value of these is a value of of. The values of a place are
+// the elements of the lists there and what else is there; null is none.
+type Subset struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	These         *Place                 `protobuf:"bytes,1,opt,name=these,proto3" json:"these,omitempty"`
+	Of            *Place                 `protobuf:"bytes,2,opt,name=of,proto3" json:"of,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Subset) Reset() {
+	*x = Subset{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Subset) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Subset) ProtoMessage() {}
+
+func (x *Subset) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Subset.ProtoReflect.Descriptor instead.
+func (*Subset) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *Subset) GetThese() *Place {
+	if x != nil {
+		return x.These
+	}
+	return nil
+}
+
+func (x *Subset) GetOf() *Place {
+	if x != nil {
+		return x.Of
+	}
+	return nil
+}
+
+// Alternative holds when a value at a place equals a scalar.
+type Alternative struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	At            *Place                 `protobuf:"bytes,1,opt,name=at,proto3" json:"at,omitempty"`
+	Equals        *Scalar                `protobuf:"bytes,2,opt,name=equals,proto3" json:"equals,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Alternative) Reset() {
+	*x = Alternative{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Alternative) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Alternative) ProtoMessage() {}
+
+func (x *Alternative) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Alternative.ProtoReflect.Descriptor instead.
+func (*Alternative) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *Alternative) GetAt() *Place {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
+func (x *Alternative) GetEquals() *Scalar {
+	if x != nil {
+		return x.Equals
+	}
+	return nil
+}
+
+// Place is where in a call values are: a JSON Pointer, split and unescaped, that can
+// branch.
+type Place struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Side  Side                   `protobuf:"varint,1,opt,name=side,proto3,enum=bindery.ir.v1.Side" json:"side,omitempty"`
+	// steps lead from the whole side to the values; none stay there.
+	Steps         []*Step `protobuf:"bytes,2,rep,name=steps,proto3" json:"steps,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Place) Reset() {
+	*x = Place{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Place) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Place) ProtoMessage() {}
+
+func (x *Place) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Place.ProtoReflect.Descriptor instead.
+func (*Place) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{36}
+}
+
+func (x *Place) GetSide() Side {
+	if x != nil {
+		return x.Side
+	}
+	return Side_SIDE_UNSPECIFIED
+}
+
+func (x *Place) GetSteps() []*Step {
+	if x != nil {
+		return x.Steps
+	}
+	return nil
+}
+
+type Step struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Types that are valid to be assigned to Kind:
+	//
+	//	*Step_Token
+	//	*Step_Every
+	Kind          isStep_Kind `protobuf_oneof:"kind"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Step) Reset() {
+	*x = Step{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[37]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Step) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Step) ProtoMessage() {}
+
+func (x *Step) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[37]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Step.ProtoReflect.Descriptor instead.
+func (*Step) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{37}
+}
+
+func (x *Step) GetKind() isStep_Kind {
+	if x != nil {
+		return x.Kind
+	}
+	return nil
+}
+
+func (x *Step) GetToken() string {
+	if x != nil {
+		if x, ok := x.Kind.(*Step_Token); ok {
+			return x.Token
+		}
+	}
+	return ""
+}
+
+func (x *Step) GetEvery() *Every {
+	if x != nil {
+		if x, ok := x.Kind.(*Step_Every); ok {
+			return x.Every
+		}
+	}
+	return nil
+}
+
+type isStep_Kind interface {
+	isStep_Kind()
+}
+
+type Step_Token struct {
+	// token is a reference token: the name of a member, or an index.
+	Token string `protobuf:"bytes,1,opt,name=token,proto3,oneof"`
+}
+
+type Step_Every struct {
+	Every *Every `protobuf:"bytes,2,opt,name=every,proto3,oneof"`
+}
+
+func (*Step_Token) isStep_Kind() {}
+
+func (*Step_Every) isStep_Kind() {}
+
+// Every stands for each member of an object and each element of a list.
+type Every struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Every) Reset() {
+	*x = Every{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[38]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Every) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Every) ProtoMessage() {}
+
+func (x *Every) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[38]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Every.ProtoReflect.Descriptor instead.
+func (*Every) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{38}
+}
+
 var File_bindery_ir_v1_ir_proto protoreflect.FileDescriptor
 
 const file_bindery_ir_v1_ir_proto_rawDesc = "" +
@@ -3575,7 +4090,7 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\bkeywords\x18\x06 \x03(\v2\x1a.bindery.ir.v1.KeywordWordR\bkeywords\";\n" +
 	"\vKeywordWord\x12\x18\n" +
 	"\akeyword\x18\x01 \x01(\tR\akeyword\x12\x12\n" +
-	"\x04word\x18\x02 \x01(\tR\x04word\"\xcf\x04\n" +
+	"\x04word\x18\x02 \x01(\tR\x04word\"\x81\x05\n" +
 	"\x04Tool\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12 \n" +
@@ -3591,7 +4106,8 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\vannotations\x18\v \x01(\v2\x1a.bindery.ir.v1.AnnotationsR\vannotations\x121\n" +
 	"\x06result\x18\f \x01(\x0e2\x19.bindery.ir.v1.ResultModeR\x06result\x12-\n" +
 	"\x06output\x18\r \x01(\v2\x15.bindery.ir.v1.OutputR\x06output\x12*\n" +
-	"\x05retry\x18\x15 \x01(\v2\x14.bindery.ir.v1.RetryR\x05retry\"\x8e\x01\n" +
+	"\x05retry\x18\x15 \x01(\v2\x14.bindery.ir.v1.RetryR\x05retry\x120\n" +
+	"\x06checks\x18\x17 \x03(\v2\x18.bindery.ir.v1.CallCheckR\x06checks\"\x8e\x01\n" +
 	"\x05Retry\x12\x1a\n" +
 	"\battempts\x18\x01 \x01(\rR\battempts\x124\n" +
 	"\bmax_wait\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\amaxWait\x123\n" +
@@ -3630,7 +4146,29 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"idempotent\x18\x03 \x01(\bR\n" +
 	"idempotent\x12\x1d\n" +
 	"\n" +
-	"open_world\x18\x04 \x01(\bR\topenWorld*C\n" +
+	"open_world\x18\x04 \x01(\bR\topenWorld\"\xf9\x01\n" +
+	"\tCallCheck\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12/\n" +
+	"\x05level\x18\x02 \x01(\x0e2\x19.bindery.ir.v1.CheckLevelR\x05level\x12\x18\n" +
+	"\amessage\x18\x03 \x01(\tR\amessage\x12(\n" +
+	"\x03has\x18\x04 \x01(\v2\x14.bindery.ir.v1.PlaceH\x00R\x03has\x12/\n" +
+	"\x06subset\x18\x05 \x01(\v2\x15.bindery.ir.v1.SubsetH\x00R\x06subset\x12*\n" +
+	"\x02or\x18\x06 \x01(\v2\x1a.bindery.ir.v1.AlternativeR\x02orB\x06\n" +
+	"\x04kind\"Z\n" +
+	"\x06Subset\x12*\n" +
+	"\x05these\x18\x01 \x01(\v2\x14.bindery.ir.v1.PlaceR\x05these\x12$\n" +
+	"\x02of\x18\x02 \x01(\v2\x14.bindery.ir.v1.PlaceR\x02of\"b\n" +
+	"\vAlternative\x12$\n" +
+	"\x02at\x18\x01 \x01(\v2\x14.bindery.ir.v1.PlaceR\x02at\x12-\n" +
+	"\x06equals\x18\x02 \x01(\v2\x15.bindery.ir.v1.ScalarR\x06equals\"[\n" +
+	"\x05Place\x12'\n" +
+	"\x04side\x18\x01 \x01(\x0e2\x13.bindery.ir.v1.SideR\x04side\x12)\n" +
+	"\x05steps\x18\x02 \x03(\v2\x13.bindery.ir.v1.StepR\x05steps\"T\n" +
+	"\x04Step\x12\x16\n" +
+	"\x05token\x18\x01 \x01(\tH\x00R\x05token\x12,\n" +
+	"\x05every\x18\x02 \x01(\v2\x14.bindery.ir.v1.EveryH\x00R\x05everyB\x06\n" +
+	"\x04kind\"\a\n" +
+	"\x05Every*C\n" +
 	"\x06Scheme\x12\x16\n" +
 	"\x12SCHEME_UNSPECIFIED\x10\x00\x12\x0f\n" +
 	"\vSCHEME_HTTP\x10\x01\x12\x10\n" +
@@ -3709,7 +4247,16 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\rCHECK_ENFORCE\x10\x01\x12\x0e\n" +
 	"\n" +
 	"CHECK_WARN\x10\x02\x12\r\n" +
-	"\tCHECK_OFF\x10\x03B9Z7github.com/bindery-dev/bindery/proto/bindery/ir/v1;irv1b\x06proto3"
+	"\tCHECK_OFF\x10\x03*W\n" +
+	"\n" +
+	"CheckLevel\x12\x1b\n" +
+	"\x17CHECK_LEVEL_UNSPECIFIED\x10\x00\x12\x14\n" +
+	"\x10CHECK_LEVEL_WARN\x10\x01\x12\x16\n" +
+	"\x12CHECK_LEVEL_REJECT\x10\x02*A\n" +
+	"\x04Side\x12\x14\n" +
+	"\x10SIDE_UNSPECIFIED\x10\x00\x12\x10\n" +
+	"\fSIDE_REQUEST\x10\x01\x12\x11\n" +
+	"\rSIDE_RESPONSE\x10\x02B9Z7github.com/bindery-dev/bindery/proto/bindery/ir/v1;irv1b\x06proto3"
 
 var (
 	file_bindery_ir_v1_ir_proto_rawDescOnce sync.Once
@@ -3723,8 +4270,8 @@ func file_bindery_ir_v1_ir_proto_rawDescGZIP() []byte {
 	return file_bindery_ir_v1_ir_proto_rawDescData
 }
 
-var file_bindery_ir_v1_ir_proto_enumTypes = make([]protoimpl.EnumInfo, 13)
-var file_bindery_ir_v1_ir_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
+var file_bindery_ir_v1_ir_proto_enumTypes = make([]protoimpl.EnumInfo, 15)
+var file_bindery_ir_v1_ir_proto_msgTypes = make([]protoimpl.MessageInfo, 39)
 var file_bindery_ir_v1_ir_proto_goTypes = []any{
 	(Scheme)(0),                 // 0: bindery.ir.v1.Scheme
 	(TLSVersion)(0),             // 1: bindery.ir.v1.TLSVersion
@@ -3739,103 +4286,123 @@ var file_bindery_ir_v1_ir_proto_goTypes = []any{
 	(ArgumentType)(0),           // 10: bindery.ir.v1.ArgumentType
 	(ArrayStyle)(0),             // 11: bindery.ir.v1.ArrayStyle
 	(Check)(0),                  // 12: bindery.ir.v1.Check
-	(*Manifest)(nil),            // 13: bindery.ir.v1.Manifest
-	(*BlobRef)(nil),             // 14: bindery.ir.v1.BlobRef
-	(*Bundle)(nil),              // 15: bindery.ir.v1.Bundle
-	(*Binding)(nil),             // 16: bindery.ir.v1.Binding
-	(*Document)(nil),            // 17: bindery.ir.v1.Document
-	(*Upstream)(nil),            // 18: bindery.ir.v1.Upstream
-	(*RetryBudget)(nil),         // 19: bindery.ir.v1.RetryBudget
-	(*TLS)(nil),                 // 20: bindery.ir.v1.TLS
-	(*Header)(nil),              // 21: bindery.ir.v1.Header
-	(*Credential)(nil),          // 22: bindery.ir.v1.Credential
-	(*BearerCredential)(nil),    // 23: bindery.ir.v1.BearerCredential
-	(*BasicCredential)(nil),     // 24: bindery.ir.v1.BasicCredential
-	(*HeaderCredential)(nil),    // 25: bindery.ir.v1.HeaderCredential
-	(*OAuth2Credential)(nil),    // 26: bindery.ir.v1.OAuth2Credential
-	(*TokenParameter)(nil),      // 27: bindery.ir.v1.TokenParameter
-	(*MetaRule)(nil),            // 28: bindery.ir.v1.MetaRule
-	(*Pointer)(nil),             // 29: bindery.ir.v1.Pointer
-	(*Errors)(nil),              // 30: bindery.ir.v1.Errors
-	(*Condition)(nil),           // 31: bindery.ir.v1.Condition
-	(*ErrorRule)(nil),           // 32: bindery.ir.v1.ErrorRule
-	(*BodyCondition)(nil),       // 33: bindery.ir.v1.BodyCondition
-	(*Scalar)(nil),              // 34: bindery.ir.v1.Scalar
-	(*HeaderMember)(nil),        // 35: bindery.ir.v1.HeaderMember
-	(*Member)(nil),              // 36: bindery.ir.v1.Member
-	(*PayloadError)(nil),        // 37: bindery.ir.v1.PayloadError
-	(*KeywordWord)(nil),         // 38: bindery.ir.v1.KeywordWord
-	(*Tool)(nil),                // 39: bindery.ir.v1.Tool
-	(*Retry)(nil),               // 40: bindery.ir.v1.Retry
-	(*PathPart)(nil),            // 41: bindery.ir.v1.PathPart
-	(*Argument)(nil),            // 42: bindery.ir.v1.Argument
-	(*Payload)(nil),             // 43: bindery.ir.v1.Payload
-	(*Output)(nil),              // 44: bindery.ir.v1.Output
-	(*Annotations)(nil),         // 45: bindery.ir.v1.Annotations
-	(*durationpb.Duration)(nil), // 46: google.protobuf.Duration
+	(CheckLevel)(0),             // 13: bindery.ir.v1.CheckLevel
+	(Side)(0),                   // 14: bindery.ir.v1.Side
+	(*Manifest)(nil),            // 15: bindery.ir.v1.Manifest
+	(*BlobRef)(nil),             // 16: bindery.ir.v1.BlobRef
+	(*Bundle)(nil),              // 17: bindery.ir.v1.Bundle
+	(*Binding)(nil),             // 18: bindery.ir.v1.Binding
+	(*Document)(nil),            // 19: bindery.ir.v1.Document
+	(*Upstream)(nil),            // 20: bindery.ir.v1.Upstream
+	(*RetryBudget)(nil),         // 21: bindery.ir.v1.RetryBudget
+	(*TLS)(nil),                 // 22: bindery.ir.v1.TLS
+	(*Header)(nil),              // 23: bindery.ir.v1.Header
+	(*Credential)(nil),          // 24: bindery.ir.v1.Credential
+	(*BearerCredential)(nil),    // 25: bindery.ir.v1.BearerCredential
+	(*BasicCredential)(nil),     // 26: bindery.ir.v1.BasicCredential
+	(*HeaderCredential)(nil),    // 27: bindery.ir.v1.HeaderCredential
+	(*OAuth2Credential)(nil),    // 28: bindery.ir.v1.OAuth2Credential
+	(*TokenParameter)(nil),      // 29: bindery.ir.v1.TokenParameter
+	(*MetaRule)(nil),            // 30: bindery.ir.v1.MetaRule
+	(*Pointer)(nil),             // 31: bindery.ir.v1.Pointer
+	(*Errors)(nil),              // 32: bindery.ir.v1.Errors
+	(*Condition)(nil),           // 33: bindery.ir.v1.Condition
+	(*ErrorRule)(nil),           // 34: bindery.ir.v1.ErrorRule
+	(*BodyCondition)(nil),       // 35: bindery.ir.v1.BodyCondition
+	(*Scalar)(nil),              // 36: bindery.ir.v1.Scalar
+	(*HeaderMember)(nil),        // 37: bindery.ir.v1.HeaderMember
+	(*Member)(nil),              // 38: bindery.ir.v1.Member
+	(*PayloadError)(nil),        // 39: bindery.ir.v1.PayloadError
+	(*KeywordWord)(nil),         // 40: bindery.ir.v1.KeywordWord
+	(*Tool)(nil),                // 41: bindery.ir.v1.Tool
+	(*Retry)(nil),               // 42: bindery.ir.v1.Retry
+	(*PathPart)(nil),            // 43: bindery.ir.v1.PathPart
+	(*Argument)(nil),            // 44: bindery.ir.v1.Argument
+	(*Payload)(nil),             // 45: bindery.ir.v1.Payload
+	(*Output)(nil),              // 46: bindery.ir.v1.Output
+	(*Annotations)(nil),         // 47: bindery.ir.v1.Annotations
+	(*CallCheck)(nil),           // 48: bindery.ir.v1.CallCheck
+	(*Subset)(nil),              // 49: bindery.ir.v1.Subset
+	(*Alternative)(nil),         // 50: bindery.ir.v1.Alternative
+	(*Place)(nil),               // 51: bindery.ir.v1.Place
+	(*Step)(nil),                // 52: bindery.ir.v1.Step
+	(*Every)(nil),               // 53: bindery.ir.v1.Every
+	(*durationpb.Duration)(nil), // 54: google.protobuf.Duration
 }
 var file_bindery_ir_v1_ir_proto_depIdxs = []int32{
-	14, // 0: bindery.ir.v1.Manifest.bindings:type_name -> bindery.ir.v1.BlobRef
-	14, // 1: bindery.ir.v1.Manifest.schemas:type_name -> bindery.ir.v1.BlobRef
-	18, // 2: bindery.ir.v1.Binding.upstream:type_name -> bindery.ir.v1.Upstream
-	28, // 3: bindery.ir.v1.Binding.meta:type_name -> bindery.ir.v1.MetaRule
-	30, // 4: bindery.ir.v1.Binding.errors:type_name -> bindery.ir.v1.Errors
-	39, // 5: bindery.ir.v1.Binding.tools:type_name -> bindery.ir.v1.Tool
-	17, // 6: bindery.ir.v1.Binding.documents:type_name -> bindery.ir.v1.Document
-	46, // 7: bindery.ir.v1.Document.max_age:type_name -> google.protobuf.Duration
+	16, // 0: bindery.ir.v1.Manifest.bindings:type_name -> bindery.ir.v1.BlobRef
+	16, // 1: bindery.ir.v1.Manifest.schemas:type_name -> bindery.ir.v1.BlobRef
+	20, // 2: bindery.ir.v1.Binding.upstream:type_name -> bindery.ir.v1.Upstream
+	30, // 3: bindery.ir.v1.Binding.meta:type_name -> bindery.ir.v1.MetaRule
+	32, // 4: bindery.ir.v1.Binding.errors:type_name -> bindery.ir.v1.Errors
+	41, // 5: bindery.ir.v1.Binding.tools:type_name -> bindery.ir.v1.Tool
+	19, // 6: bindery.ir.v1.Binding.documents:type_name -> bindery.ir.v1.Document
+	54, // 7: bindery.ir.v1.Document.max_age:type_name -> google.protobuf.Duration
 	0,  // 8: bindery.ir.v1.Upstream.scheme:type_name -> bindery.ir.v1.Scheme
-	21, // 9: bindery.ir.v1.Upstream.headers:type_name -> bindery.ir.v1.Header
-	22, // 10: bindery.ir.v1.Upstream.credential:type_name -> bindery.ir.v1.Credential
-	19, // 11: bindery.ir.v1.Upstream.retry_budget:type_name -> bindery.ir.v1.RetryBudget
-	20, // 12: bindery.ir.v1.Upstream.tls:type_name -> bindery.ir.v1.TLS
+	23, // 9: bindery.ir.v1.Upstream.headers:type_name -> bindery.ir.v1.Header
+	24, // 10: bindery.ir.v1.Upstream.credential:type_name -> bindery.ir.v1.Credential
+	21, // 11: bindery.ir.v1.Upstream.retry_budget:type_name -> bindery.ir.v1.RetryBudget
+	22, // 12: bindery.ir.v1.Upstream.tls:type_name -> bindery.ir.v1.TLS
 	1,  // 13: bindery.ir.v1.TLS.min:type_name -> bindery.ir.v1.TLSVersion
-	23, // 14: bindery.ir.v1.Credential.bearer:type_name -> bindery.ir.v1.BearerCredential
-	24, // 15: bindery.ir.v1.Credential.basic:type_name -> bindery.ir.v1.BasicCredential
-	25, // 16: bindery.ir.v1.Credential.header:type_name -> bindery.ir.v1.HeaderCredential
-	26, // 17: bindery.ir.v1.Credential.oauth2:type_name -> bindery.ir.v1.OAuth2Credential
+	25, // 14: bindery.ir.v1.Credential.bearer:type_name -> bindery.ir.v1.BearerCredential
+	26, // 15: bindery.ir.v1.Credential.basic:type_name -> bindery.ir.v1.BasicCredential
+	27, // 16: bindery.ir.v1.Credential.header:type_name -> bindery.ir.v1.HeaderCredential
+	28, // 17: bindery.ir.v1.Credential.oauth2:type_name -> bindery.ir.v1.OAuth2Credential
 	0,  // 18: bindery.ir.v1.OAuth2Credential.scheme:type_name -> bindery.ir.v1.Scheme
-	27, // 19: bindery.ir.v1.OAuth2Credential.parameters:type_name -> bindery.ir.v1.TokenParameter
+	29, // 19: bindery.ir.v1.OAuth2Credential.parameters:type_name -> bindery.ir.v1.TokenParameter
 	2,  // 20: bindery.ir.v1.OAuth2Credential.client_auth:type_name -> bindery.ir.v1.ClientAuth
-	20, // 21: bindery.ir.v1.OAuth2Credential.tls:type_name -> bindery.ir.v1.TLS
+	22, // 21: bindery.ir.v1.OAuth2Credential.tls:type_name -> bindery.ir.v1.TLS
 	3,  // 22: bindery.ir.v1.MetaRule.format:type_name -> bindery.ir.v1.Format
 	4,  // 23: bindery.ir.v1.MetaRule.generate:type_name -> bindery.ir.v1.Generate
 	5,  // 24: bindery.ir.v1.Errors.style:type_name -> bindery.ir.v1.ErrorStyle
-	29, // 25: bindery.ir.v1.Errors.unwrap:type_name -> bindery.ir.v1.Pointer
-	29, // 26: bindery.ir.v1.Errors.message:type_name -> bindery.ir.v1.Pointer
-	32, // 27: bindery.ir.v1.Errors.rules:type_name -> bindery.ir.v1.ErrorRule
-	37, // 28: bindery.ir.v1.Errors.payload:type_name -> bindery.ir.v1.PayloadError
+	31, // 25: bindery.ir.v1.Errors.unwrap:type_name -> bindery.ir.v1.Pointer
+	31, // 26: bindery.ir.v1.Errors.message:type_name -> bindery.ir.v1.Pointer
+	34, // 27: bindery.ir.v1.Errors.rules:type_name -> bindery.ir.v1.ErrorRule
+	39, // 28: bindery.ir.v1.Errors.payload:type_name -> bindery.ir.v1.PayloadError
 	6,  // 29: bindery.ir.v1.Condition.failure:type_name -> bindery.ir.v1.Failure
-	31, // 30: bindery.ir.v1.ErrorRule.conditions:type_name -> bindery.ir.v1.Condition
-	36, // 31: bindery.ir.v1.ErrorRule.set:type_name -> bindery.ir.v1.Member
-	36, // 32: bindery.ir.v1.ErrorRule.fallback:type_name -> bindery.ir.v1.Member
-	33, // 33: bindery.ir.v1.ErrorRule.body:type_name -> bindery.ir.v1.BodyCondition
-	35, // 34: bindery.ir.v1.ErrorRule.headers:type_name -> bindery.ir.v1.HeaderMember
-	29, // 35: bindery.ir.v1.BodyCondition.at:type_name -> bindery.ir.v1.Pointer
-	34, // 36: bindery.ir.v1.BodyCondition.values:type_name -> bindery.ir.v1.Scalar
-	36, // 37: bindery.ir.v1.PayloadError.data:type_name -> bindery.ir.v1.Member
-	38, // 38: bindery.ir.v1.PayloadError.keywords:type_name -> bindery.ir.v1.KeywordWord
+	33, // 30: bindery.ir.v1.ErrorRule.conditions:type_name -> bindery.ir.v1.Condition
+	38, // 31: bindery.ir.v1.ErrorRule.set:type_name -> bindery.ir.v1.Member
+	38, // 32: bindery.ir.v1.ErrorRule.fallback:type_name -> bindery.ir.v1.Member
+	35, // 33: bindery.ir.v1.ErrorRule.body:type_name -> bindery.ir.v1.BodyCondition
+	37, // 34: bindery.ir.v1.ErrorRule.headers:type_name -> bindery.ir.v1.HeaderMember
+	31, // 35: bindery.ir.v1.BodyCondition.at:type_name -> bindery.ir.v1.Pointer
+	36, // 36: bindery.ir.v1.BodyCondition.values:type_name -> bindery.ir.v1.Scalar
+	38, // 37: bindery.ir.v1.PayloadError.data:type_name -> bindery.ir.v1.Member
+	40, // 38: bindery.ir.v1.PayloadError.keywords:type_name -> bindery.ir.v1.KeywordWord
 	7,  // 39: bindery.ir.v1.Tool.method:type_name -> bindery.ir.v1.Method
-	41, // 40: bindery.ir.v1.Tool.path:type_name -> bindery.ir.v1.PathPart
-	42, // 41: bindery.ir.v1.Tool.arguments:type_name -> bindery.ir.v1.Argument
-	43, // 42: bindery.ir.v1.Tool.payload:type_name -> bindery.ir.v1.Payload
-	46, // 43: bindery.ir.v1.Tool.timeout:type_name -> google.protobuf.Duration
-	45, // 44: bindery.ir.v1.Tool.annotations:type_name -> bindery.ir.v1.Annotations
+	43, // 40: bindery.ir.v1.Tool.path:type_name -> bindery.ir.v1.PathPart
+	44, // 41: bindery.ir.v1.Tool.arguments:type_name -> bindery.ir.v1.Argument
+	45, // 42: bindery.ir.v1.Tool.payload:type_name -> bindery.ir.v1.Payload
+	54, // 43: bindery.ir.v1.Tool.timeout:type_name -> google.protobuf.Duration
+	47, // 44: bindery.ir.v1.Tool.annotations:type_name -> bindery.ir.v1.Annotations
 	8,  // 45: bindery.ir.v1.Tool.result:type_name -> bindery.ir.v1.ResultMode
-	44, // 46: bindery.ir.v1.Tool.output:type_name -> bindery.ir.v1.Output
-	40, // 47: bindery.ir.v1.Tool.retry:type_name -> bindery.ir.v1.Retry
-	46, // 48: bindery.ir.v1.Retry.max_wait:type_name -> google.protobuf.Duration
-	46, // 49: bindery.ir.v1.Retry.backoff:type_name -> google.protobuf.Duration
-	9,  // 50: bindery.ir.v1.Argument.in:type_name -> bindery.ir.v1.ArgumentIn
-	10, // 51: bindery.ir.v1.Argument.type:type_name -> bindery.ir.v1.ArgumentType
-	10, // 52: bindery.ir.v1.Argument.items:type_name -> bindery.ir.v1.ArgumentType
-	11, // 53: bindery.ir.v1.Argument.style:type_name -> bindery.ir.v1.ArrayStyle
-	12, // 54: bindery.ir.v1.Payload.check:type_name -> bindery.ir.v1.Check
-	12, // 55: bindery.ir.v1.Output.check:type_name -> bindery.ir.v1.Check
-	56, // [56:56] is the sub-list for method output_type
-	56, // [56:56] is the sub-list for method input_type
-	56, // [56:56] is the sub-list for extension type_name
-	56, // [56:56] is the sub-list for extension extendee
-	0,  // [0:56] is the sub-list for field type_name
+	46, // 46: bindery.ir.v1.Tool.output:type_name -> bindery.ir.v1.Output
+	42, // 47: bindery.ir.v1.Tool.retry:type_name -> bindery.ir.v1.Retry
+	48, // 48: bindery.ir.v1.Tool.checks:type_name -> bindery.ir.v1.CallCheck
+	54, // 49: bindery.ir.v1.Retry.max_wait:type_name -> google.protobuf.Duration
+	54, // 50: bindery.ir.v1.Retry.backoff:type_name -> google.protobuf.Duration
+	9,  // 51: bindery.ir.v1.Argument.in:type_name -> bindery.ir.v1.ArgumentIn
+	10, // 52: bindery.ir.v1.Argument.type:type_name -> bindery.ir.v1.ArgumentType
+	10, // 53: bindery.ir.v1.Argument.items:type_name -> bindery.ir.v1.ArgumentType
+	11, // 54: bindery.ir.v1.Argument.style:type_name -> bindery.ir.v1.ArrayStyle
+	12, // 55: bindery.ir.v1.Payload.check:type_name -> bindery.ir.v1.Check
+	12, // 56: bindery.ir.v1.Output.check:type_name -> bindery.ir.v1.Check
+	13, // 57: bindery.ir.v1.CallCheck.level:type_name -> bindery.ir.v1.CheckLevel
+	51, // 58: bindery.ir.v1.CallCheck.has:type_name -> bindery.ir.v1.Place
+	49, // 59: bindery.ir.v1.CallCheck.subset:type_name -> bindery.ir.v1.Subset
+	50, // 60: bindery.ir.v1.CallCheck.or:type_name -> bindery.ir.v1.Alternative
+	51, // 61: bindery.ir.v1.Subset.these:type_name -> bindery.ir.v1.Place
+	51, // 62: bindery.ir.v1.Subset.of:type_name -> bindery.ir.v1.Place
+	51, // 63: bindery.ir.v1.Alternative.at:type_name -> bindery.ir.v1.Place
+	36, // 64: bindery.ir.v1.Alternative.equals:type_name -> bindery.ir.v1.Scalar
+	14, // 65: bindery.ir.v1.Place.side:type_name -> bindery.ir.v1.Side
+	52, // 66: bindery.ir.v1.Place.steps:type_name -> bindery.ir.v1.Step
+	53, // 67: bindery.ir.v1.Step.every:type_name -> bindery.ir.v1.Every
+	68, // [68:68] is the sub-list for method output_type
+	68, // [68:68] is the sub-list for method input_type
+	68, // [68:68] is the sub-list for extension type_name
+	68, // [68:68] is the sub-list for extension extendee
+	0,  // [0:68] is the sub-list for field type_name
 }
 
 func init() { file_bindery_ir_v1_ir_proto_init() }
@@ -3865,13 +4432,21 @@ func file_bindery_ir_v1_ir_proto_init() {
 		(*PathPart_Argument)(nil),
 	}
 	file_bindery_ir_v1_ir_proto_msgTypes[29].OneofWrappers = []any{}
+	file_bindery_ir_v1_ir_proto_msgTypes[33].OneofWrappers = []any{
+		(*CallCheck_Has)(nil),
+		(*CallCheck_Subset)(nil),
+	}
+	file_bindery_ir_v1_ir_proto_msgTypes[37].OneofWrappers = []any{
+		(*Step_Token)(nil),
+		(*Step_Every)(nil),
+	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_bindery_ir_v1_ir_proto_rawDesc), len(file_bindery_ir_v1_ir_proto_rawDesc)),
-			NumEnums:      13,
-			NumMessages:   33,
+			NumEnums:      15,
+			NumMessages:   39,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -77,7 +77,7 @@ func (p *problems) bodyConditions(field string, body []*BodyCondition) {
 		p.check(c.GetAt() != nil && !places[at], field, "a place stands twice or is missing")
 		p.check(len(c.GetValues()) > 0 && len(c.GetValues()) <= maxValues, field, "a place has from 1 to %d values", maxValues)
 		for _, v := range c.GetValues() {
-			p.check(!math.IsNaN(v.GetNumber()) && !math.IsInf(v.GetNumber(), 0), field, "a value is not a number of JSON")
+			p.scalar(field, v)
 		}
 		places[at] = true
 	}
@@ -91,4 +91,9 @@ func (p *problems) ties(earlier []*ErrorRule, r *ErrorRule) {
 			p.addf("errors.rules."+r.GetName(), "rule %q matches %s too", other.GetName(), c.Words())
 		}
 	}
+}
+
+func (p *problems) scalar(field string, v *Scalar) {
+	p.check(v != nil, field, "there is no value")
+	p.check(!math.IsNaN(v.GetNumber()) && !math.IsInf(v.GetNumber(), 0), field, "a value is not a number of JSON")
 }

@@ -61,9 +61,18 @@ func library() *irv1.Binding {
 			Timeout:     durationpb.New(time.Second),
 			Result:      irv1.ResultMode_RESULT_MODE_MCP,
 			Output:      &irv1.Output{Schema: digest(schema), Check: irv1.Check_CHECK_WARN},
+			Checks: []*irv1.CallCheck{{
+				Name: "known", Level: irv1.CheckLevel_CHECK_LEVEL_REJECT, Message: "It is not known.",
+				Kind: &irv1.CallCheck_Subset{Subset: &irv1.Subset{These: place(irv1.Side_SIDE_RESPONSE), Of: place(irv1.Side_SIDE_REQUEST)}},
+				Or:   &irv1.Alternative{At: place(irv1.Side_SIDE_RESPONSE), Equals: text("a")},
+			}},
 		}},
 		Documents: []*irv1.Document{{Path: "/a.json", Json: []byte(`{}`), MediaType: "application/json", MaxAge: durationpb.New(0)}},
 	}
+}
+
+func place(side irv1.Side) *irv1.Place {
+	return &irv1.Place{Side: side, Steps: []*irv1.Step{{Kind: &irv1.Step_Token{Token: "a"}}, {Kind: &irv1.Step_Every{Every: &irv1.Every{}}}}}
 }
 
 // open returns bindings as a node gets them.
@@ -353,6 +362,18 @@ func TestValidate(t *testing.T) {
 		{"document with a second header", func(b *irv1.Binding) { b.Documents[0].MediaType = "a/b\r\nX: y" }, `binding "library": documents./a.json.mediaType: "a/b\r\nX: y" is not`},
 		{"document without age", func(b *irv1.Binding) { b.Documents[0].MaxAge = nil }, `binding "library": documents./a.json.maxAge: it must be`},
 		{"document for ever", func(b *irv1.Binding) { b.Documents[0].MaxAge = durationpb.New(irv1.MaxDocumentAge + 1) }, `binding "library": documents./a.json.maxAge: it must be`},
+		{"check without name", func(b *irv1.Binding) { b.Tools[0].Checks[0].Name = "" }, `binding "library": tool "get_book": checks.: the check has no name`},
+		{"check twice", func(b *irv1.Binding) { b.Tools[0].Checks = append(b.Tools[0].Checks, b.Tools[0].Checks[0]) }, `binding "library": tool "get_book": checks.known: the check has no name of its own`},
+		{"check without message", func(b *irv1.Binding) { b.Tools[0].Checks[0].Message = "" }, `binding "library": tool "get_book": checks.known.message: there is none`},
+		{"check without level", func(b *irv1.Binding) { b.Tools[0].Checks[0].Level = 0 }, `binding "library": tools.checks.level: level is not set`},
+		{"check without condition", func(b *irv1.Binding) { b.Tools[0].Checks[0].Kind = nil }, `binding "library": tools.checks: kind is not set`},
+		{"check of nothing", func(b *irv1.Binding) { b.Tools[0].Checks[0].Kind = &irv1.CallCheck_Has{} }, `binding "library": tools.checks.has.side: side is not set`},
+		{"subset without a side", func(b *irv1.Binding) { b.Tools[0].Checks[0].GetSubset().Of.Side = 0 }, `binding "library": tools.checks.subset.of.side: side is not set`},
+		{"subset of nothing", func(b *irv1.Binding) { b.Tools[0].Checks[0].GetSubset().These = nil }, `binding "library": tool "get_book": checks.known.subset.these: there is no place`},
+		{"step without kind", func(b *irv1.Binding) { b.Tools[0].Checks[0].GetSubset().Of.Steps[0].Kind = nil }, `binding "library": tools.checks.subset.of.steps: kind is not set`},
+		{"alternative without place", func(b *irv1.Binding) { b.Tools[0].Checks[0].Or.At = nil }, `binding "library": tool "get_book": checks.known.or.at: there is no place`},
+		{"alternative without value", func(b *irv1.Binding) { b.Tools[0].Checks[0].Or.Equals = nil }, `binding "library": tool "get_book": checks.known.or.equals: there is no value`},
+		{"alternative that is infinite", func(b *irv1.Binding) { b.Tools[0].Checks[0].Or.Equals.Kind = &irv1.Scalar_Number{Number: math.Inf(1)} }, `binding "library": tool "get_book": checks.known.or.equals: a value is not a number of JSON`},
 		{"unknown field", func(b *irv1.Binding) { unknown(b) }, `binding "library": the bundle has a field here`},
 		{"unknown field deep inside", func(b *irv1.Binding) { unknown(b.Errors.Rules[0].Conditions[0]) }, `binding "library": errors.rules.conditions: the bundle has a field here`},
 		{"unknown field in a duration", func(b *irv1.Binding) { unknown(b.Tools[0].Timeout) }, `binding "library": tools.timeout: the bundle has a field here`},

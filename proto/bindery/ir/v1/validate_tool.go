@@ -15,6 +15,7 @@ func (p *problems) toolRules(t *Tool, b *Binding, schemas map[Digest][]byte) {
 	p.arguments(t, b)
 	p.path(t)
 	p.toolMeta(t, b)
+	p.checks(t)
 	d, err := ParseDigest(t.GetInputSchema())
 	p.check(err == nil && schemas[d] != nil, "payload", "the bundle lacks the input schema")
 	if t.GetOutput() != nil {
