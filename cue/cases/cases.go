@@ -22,7 +22,8 @@ type Case struct {
 	Arguments []byte
 	// Exchanges are in their order; none means that no request may leave the node.
 	Exchanges []Exchange
-	// Result is the JSON of the result, without "_meta"; nil when Error is set.
+	// Result is the JSON of the result, without what a node adds for the client's
+	// protocol; nil when Error is set.
 	Result []byte
 	Error  *Error
 	Now    time.Time // of the call
@@ -58,6 +59,7 @@ type Failure int
 const (
 	Answered    Failure = iota // there is an answer
 	Unreachable                // the connection fails
+	TLS                        // it does not get secure
 	Timeout                    // no answer comes in time
 )
 

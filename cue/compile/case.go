@@ -119,7 +119,7 @@ func (rd caseReading) request(v value) cases.Request {
 	return cases.Request{Method: method, Target: target, Header: rd.header(v), Body: body(v, "body", "bodyText")}
 }
 
-var caseFailures = map[string]cases.Failure{"unreachable": cases.Unreachable, "timeout": cases.Timeout}
+var caseFailures = map[string]cases.Failure{"unreachable": cases.Unreachable, "tls": cases.TLS, "timeout": cases.Timeout}
 
 func (rd caseReading) response(v value) cases.Response {
 	rd.exclusive(v, "body", "bodyText")

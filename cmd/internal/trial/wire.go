@@ -3,6 +3,7 @@ package trial
 import (
 	"bufio"
 	"bytes"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -71,6 +72,8 @@ func play(r *http.Request, answer cases.Response) (*http.Response, error) {
 	switch answer.Failure {
 	case cases.Unreachable:
 		return nil, errors.New("played")
+	case cases.TLS:
+		return nil, &tls.CertificateVerificationError{Err: errors.New("played")}
 	case cases.Timeout:
 		return nil, fmt.Errorf("played: %w", upstream.ErrTimeout)
 	}
