@@ -53,14 +53,15 @@ type Response struct {
 	Body    *Body             // nil: none
 }
 
-// A Failure is what happens in place of an answer.
-type Failure int
+// A Failure is what happens in place of an answer, in the word of the language.
+type Failure string
 
+// The failures. Answered is none.
 const (
-	Answered    Failure = iota // there is an answer
-	Unreachable                // the connection fails
-	TLS                        // it does not get secure
-	Timeout                    // no answer comes in time
+	Answered    Failure = ""
+	Unreachable Failure = "unreachable" // the connection fails
+	TLS         Failure = "tls"         // it does not get secure
+	Timeout     Failure = "timeout"     // no answer comes in time
 )
 
 // A Body is JSON, or text that counts byte for byte.

@@ -119,15 +119,13 @@ func (rd caseReading) request(v value) cases.Request {
 	return cases.Request{Method: method, Target: target, Header: rd.header(v), Body: body(v, "body", "bodyText")}
 }
 
-var caseFailures = map[string]cases.Failure{"unreachable": cases.Unreachable, "tls": cases.TLS, "timeout": cases.Timeout}
-
 func (rd caseReading) response(v value) cases.Response {
 	rd.exclusive(v, "body", "bodyText")
 	for _, answer := range []string{"status", "body", "bodyText"} {
 		rd.exclusive(v, answer, "failure")
 	}
 	return cases.Response{
-		Failure: caseFailures[v.get("failure").quiet()],
+		Failure: cases.Failure(v.get("failure").quiet()),
 		Status:  int(v.get("status").number(200)),
 		Header:  rd.header(v),
 		Body:    body(v, "body", "bodyText"),

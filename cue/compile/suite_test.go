@@ -82,7 +82,7 @@ func renderCases(b *bytes.Buffer, all []*cases.Case) {
 		for _, e := range c.Exchanges {
 			fmt.Fprintf(b, "\t> %s %s %q%s\n", e.Request.Method, e.Request.Target, e.Request.Header, renderBody(e.Request.Body))
 			if e.Response.Failure != cases.Answered {
-				fmt.Fprintf(b, "\t< failure %d\n", e.Response.Failure)
+				fmt.Fprintf(b, "\t< %s\n", e.Response.Failure)
 				continue
 			}
 			fmt.Fprintf(b, "\t< %d %q%s\n", e.Response.Status, e.Response.Header, renderBody(e.Response.Body))
