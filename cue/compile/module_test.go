@@ -170,8 +170,9 @@ func renderBindings(b *bytes.Buffer, content *irv1.Content) {
 			fmt.Fprintf(b, "\theader %s: %s\n", h.GetName(), h.GetValue())
 		}
 		for _, m := range binding.GetMeta() {
-			fmt.Fprintf(b, "\tmeta %s -> %s %s %s %d..%d required=%t %q\n", m.GetField(), m.GetHeader(), m.GetFormat(), m.GetGenerate(),
-				m.GetMinLength(), m.GetMaxLength(), m.GetRequired(), m.GetOneOf())
+			fmt.Fprintf(b, "\tmeta %s -> %s %s %s %d..%d required=%t %q%s\n", m.GetField(), m.GetHeader(), m.GetFormat(), m.GetGenerate(),
+				m.GetMinLength(), m.GetMaxLength(), m.GetRequired(), m.GetOneOf(),
+				map[bool]string{true: " signs the body"}[m.GetSignsBody()])
 		}
 		renderErrors(b, binding.GetErrors())
 		for _, d := range binding.GetDocuments() {
@@ -190,6 +191,12 @@ func renderBindings(b *bytes.Buffer, content *irv1.Content) {
 			}
 			if t.GetPayload() != nil {
 				fmt.Fprintf(b, "\t\tpayload required=%t%s\n", t.GetPayload().GetRequired(), checked(t.GetPayload().GetCheck()))
+			}
+			for _, r := range t.GetProduces() {
+				fmt.Fprintf(b, "\t\tproduces %s %q\n", r.GetKind(), r.GetSubtype())
+			}
+			for _, m := range t.GetResultMeta() {
+				fmt.Fprintf(b, "\t\tresult meta %s <- %s\n", m.GetKey(), m.GetHeader())
 			}
 			if o := t.GetOutput(); o != nil {
 				fmt.Fprintf(b, "\t\toutput wrapped=%t shown=%t %s\n", o.GetWrapped(), o.GetShown(), o.GetCheck())

@@ -38,7 +38,7 @@ func (rd *reading) output(t *irv1.Tool, v value) *irv1.Output {
 	if doc == nil {
 		return nil
 	}
-	c := composition{reading: rd, doc: doc, pointer: pointer, dual: t.GetResult() == irv1.ResultMode_RESULT_MODE_DUAL}
+	c := composition{reading: rd, doc: doc, pointer: pointer, objects: t.GetResult() != irv1.ResultMode_RESULT_MODE_MCP}
 	schema := c.schema(o, ref)
 	rd.checkOutput(o, v)
 	o.Schema = rd.keep(schema)
@@ -73,7 +73,7 @@ type composition struct {
 	*reading
 	doc     *document.Document
 	pointer string
-	dual    bool // every body is an object, or else no result
+	objects bool // every body is an object, or else no result
 }
 
 // schema returns the document, and says in o whether it wraps the body. ref is where
@@ -82,7 +82,7 @@ func (c composition) schema(o *irv1.Output, ref value) *document.Value {
 	body, defs := c.bundle(c.doc, c.pointer, "", c.list)
 	kind := bodyOf(body, defs)
 	switch {
-	case kind == otherBody && c.dual:
+	case kind == otherBody && c.objects:
 		c.neverAnObject(ref)
 	case kind == otherBody:
 		o.Wrapped = true
@@ -90,9 +90,9 @@ func (c composition) schema(o *irv1.Output, ref value) *document.Value {
 			out.Add("properties", document.Obj(document.Member{Name: "value", Value: body}))
 			out.Add("required", document.Arr(document.Str("value")))
 		})
-	case kind == anyBody && !c.dual && o.GetShown():
+	case kind == anyBody && !c.objects && o.GetShown():
 		c.unknownBody(ref)
-	case c.dual || kind == objectBody:
+	case c.objects || kind == objectBody:
 		if name, _ := body.Get("type").AsString(); name != "object" {
 			return c.around("/allOf/0", func(body, out *document.Value) { out.Add("allOf", document.Arr(body)) })
 		}

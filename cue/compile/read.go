@@ -161,6 +161,7 @@ func (rd *reading) metaRules(v value) []*irv1.MetaRule {
 			MinLength:   uint32(f.get("minLength").number(defaultMinLength)),
 			MaxLength:   uint32(f.get("maxLength").number(defaultMaxLength)),
 			OneOf:       f.get("oneOf").texts(),
+			SignsBody:   f.get("signs").text() == "body",
 		}
 		rd.checkMetaRule(rule, f)
 		all = append(all, rule)

@@ -210,7 +210,7 @@ func (r report) idleOutput(v value) {
 
 func (r report) neverAnObject(v value) {
 	r.list.Errorf(v.at("output-type", `write result: "mcp", or name the schema of an object`),
-		"a dual result is an object, and no object satisfies this schema")
+		"a dual or raw result is an object, and no object satisfies this schema")
 }
 
 func (r report) unknownBody(v value) {

@@ -14,11 +14,6 @@ import (
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
 
-var resultModes = map[string]irv1.ResultMode{
-	"dual": irv1.ResultMode_RESULT_MODE_DUAL,
-	"mcp":  irv1.ResultMode_RESULT_MODE_MCP,
-}
-
 // tool reads a tool and adds its input schema and its places to the binding.
 func (rd *reading) tool(name string, v value) *irv1.Tool {
 	source := &places{binding: rd.out.name, tool: name, base: len(v.path)}
@@ -31,8 +26,8 @@ func (rd *reading) tool(name string, v value) *irv1.Tool {
 		Meta:        rd.toolMeta(v.get("meta")),
 		Timeout:     durationpb.New(time.Duration(v.get("timeout").number(int64(defaultTimeout * time.Second)))),
 		Annotations: annotations(v.get("annotations")),
-		Result:      resultModes[v.get("result").text()],
 	}
+	rd.result(t, v)
 	t.Arguments = rd.arguments(t, v.get("args"))
 	if s := v.get("http").text(); s != "" {
 		rd.operation(t, s, v)
@@ -49,6 +44,8 @@ func (rd *reading) tool(name string, v value) *irv1.Tool {
 	t.Checks = rd.checks(t, v.get("checks"))
 	t.InputSchema = rd.keep(in.schema())
 	t.Output = rd.output(t, v)
+	rd.checkSigned(t, v)
+	rd.checkShown(t, v.get("outputSchema"))
 	rd.out.entries = append(rd.out.entries, source.entries...)
 	rd.out.toolAt[name] = v.where()
 	return t

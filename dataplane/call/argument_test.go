@@ -57,9 +57,21 @@ func formTools() []*irv1.Tool {
 		&irv1.Argument{Name: "title", In: body, Type: str, Place: []string{"title"}},
 		&irv1.Argument{Name: "used", In: body, Type: irv1.ArgumentType_ARGUMENT_TYPE_BOOLEAN, Place: []string{"used"}},
 	)
+	read := tool("read_cover", irv1.Method_METHOD_GET, nil, nil, []*irv1.PathPart{books, argument("id")}, id)
+	read.Result, read.ResultMeta = irv1.ResultMode_RESULT_MODE_MCP, resultMeta()
+	read.Produces = []*irv1.MediaRange{
+		{Kind: irv1.PartKind_PART_KIND_IMAGE, Subtype: "png"}, {Kind: irv1.PartKind_PART_KIND_IMAGE}, {Kind: irv1.PartKind_PART_KIND_AUDIO, Subtype: "mpeg"},
+		{Kind: irv1.PartKind_PART_KIND_TEXT},
+	}
+	relay := tool("relay_book", irv1.Method_METHOD_DELETE, nil, nil, []*irv1.PathPart{books, argument("id")}, id)
+	relay.Result = irv1.ResultMode_RESULT_MODE_RAW
 	digest := irv1.DigestOf([]byte(formSchema))
 	list.InputSchema, patch.InputSchema = digest[:], digest[:]
-	return []*irv1.Tool{list, patch}
+	return []*irv1.Tool{list, patch, read, relay}
+}
+
+func resultMeta() []*irv1.ResultMeta {
+	return []*irv1.ResultMeta{{Key: "example.com/id", Header: "Request-Id"}, {Key: "example.com/pages", Header: "X-Pages"}}
 }
 
 func TestForms(t *testing.T) {

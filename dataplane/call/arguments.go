@@ -48,6 +48,9 @@ func parse(args []byte) (arguments, error) {
 // [*schema.Violation] of the payload, or an invalid.
 func prepare(t *table.Tool, a arguments) (r *upstream.Request, noted []Breach, err error) {
 	header := t.Service.Header.Clone()
+	if t.Accept != "" {
+		header.Set("Accept", t.Accept)
+	}
 	if err := setMeta(header, t, a.meta); err != nil {
 		return nil, nil, err
 	}

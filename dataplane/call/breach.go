@@ -42,7 +42,7 @@ var errNoBody = &schema.Violation{Path: "$", Place: "$", Keyword: "required", Me
 // checked returns o, the outcome of the response resp, as the tool's output schema
 // leaves it: a result that breaks the schema either fails or goes out as it is.
 func checked(t *table.Tool, resp *upstream.Response, o Outcome) Outcome {
-	if t.Output == nil || t.Output.Schema == nil || o.Class != OK {
+	if t.Output == nil || t.Output.Schema == nil || o.Class != OK || o.Part != nil {
 		return o
 	}
 	var err error = errNoBody

@@ -83,9 +83,15 @@ type Outcome struct {
 	// Status is that of the upstream's response; 0 when there was none.
 	Status int
 	// Body is the response's: one JSON value without newlines. It is nil when the
-	// response had none, and whenever Error is set. For a tool whose result is dual it
-	// is an object without the members of [Reserved].
+	// response had none, and whenever Part or Error is set. For a tool whose result is
+	// dual it is an object without the members of [Reserved]; for one whose result is
+	// raw, an object.
 	Body []byte
+	// Part is the response's body where it is no JSON; nil otherwise.
+	Part *Part
+	// Meta is what the response's headers add to "_meta" of a result, by key; nil for
+	// nothing. It can be set where Error is.
+	Meta map[string]string
 	// Error is nil exactly if Class is [OK].
 	Error *Error
 	// Rule is the name of the error rule that Error was made by; "" when there was
@@ -147,11 +153,19 @@ func exchange(ctx context.Context, t *table.Tool, a arguments, req *upstream.Req
 	}
 	req.Timeout -= time.Since(began)
 	resp, err := t.Service.Client.Do(ctx, req)
+	if err == nil && resp.Status == http.StatusUnauthorized {
+		t.Service.Credential.Rejected(req.Header)
+	}
+	o := ended(t, a, resp, err)
+	o.Meta = resultMeta(t, resp)
+	return o
+}
+
+// ended is the outcome of an exchange that the arguments a became and that ended with
+// resp and err, as [upstream.Client.Do] returns them.
+func ended(t *table.Tool, a arguments, resp *upstream.Response, err error) Outcome {
 	if err != nil {
 		return broken(t, resp, err)
-	}
-	if resp.Status == http.StatusUnauthorized {
-		t.Service.Credential.Rejected(req.Header)
 	}
 	return held(t, a, resp, checked(t, resp, answered(t, resp)))
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/bindery-dev/bindery/dataplane/call"
 	"github.com/bindery-dev/bindery/dataplane/table"
@@ -28,7 +29,9 @@ import (
 //     its place;
 //   - where a body broke its schema is told in words of the schema;
 //   - a call that fails a check that refuses it is not sent, or is no result;
-//   - a call ends with one JSON value on one line, or with an error.
+//   - a call ends with one JSON value on one line, with a part of a media type that
+//     its tool produces, or with an error;
+//   - what headers of the response add to a result is valid text of bounded length.
 func FuzzCall(f *testing.F) {
 	args := []string{
 		`{"meta":{"version":"v1"},"payload":{"title":"x","copies":1}}`,
@@ -59,12 +62,13 @@ func FuzzCall(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, which byte, args []byte, status uint16, body []byte) {
 		tool := endpoint.Tools[int(which)%len(endpoint.Tools)]
-		*up = fake{status: 200 + int(status)%400, body: body}
+		*up = fake{status: 200 + int(status)%400, body: body, header: responseHeader(int(status), body)}
 		o := call.Do(context.Background(), tool, call.Request{Arguments: args})
 		holdResult(t, tool, o)
 		if slices.Contains(o.Checks, "c_tags") && up.sent != nil || slices.Contains(o.Checks, "a_bill") && o.Class == call.OK {
 			t.Errorf("%s goes on although it fails %q", o.Class, o.Checks)
 		}
+		holdPart(t, tool, body, o)
 		if up.sent == nil {
 			return
 		}
@@ -78,6 +82,7 @@ func FuzzCall(f *testing.F) {
 // fake is an upstream in memory that gives one answer.
 type fake struct {
 	status int
+	header http.Header
 	body   []byte
 	sent   *http.Request
 	got    []byte
@@ -88,7 +93,36 @@ func (f *fake) roundTrip(r *http.Request) (*http.Response, error) {
 	if r.Body != nil {
 		f.got, _ = io.ReadAll(r.Body)
 	}
-	return &http.Response{StatusCode: f.status, ContentLength: -1, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(f.body))}, nil
+	return &http.Response{StatusCode: f.status, ContentLength: -1, Header: f.header, Body: io.NopCloser(bytes.NewReader(f.body))}, nil
+}
+
+// responseHeader returns one of several headers of a response, with text of body.
+func responseHeader(which int, body []byte) http.Header {
+	types := []string{"", "application/json", "image/png", "IMAGE/x; a=b", "text/plain; charset=UTF-8", "text/plain; charset=latin1", "text/html", "audio/mpeg", "image/", ";"}
+	return http.Header{"Content-Type": {types[which%len(types)]}, "Request-Id": {string(body), "x"}}
+}
+
+// holdPart holds that a part is a body that its tool produces, and that the headers
+// in "_meta" are text.
+func holdPart(t *testing.T, tool *table.Tool, sent []byte, o call.Outcome) {
+	t.Helper()
+	for key, text := range o.Meta {
+		if !strings.HasPrefix(key, "example.com/") || !utf8.ValidString(text) || len(text) > 1024 {
+			t.Errorf("_meta has %q: %q", key, text)
+		}
+	}
+	p := o.Part
+	if p == nil {
+		return
+	}
+	kind, subtype, _ := strings.Cut(p.MediaType, "/")
+	produced := slices.ContainsFunc(tool.Produces, func(r *irv1.MediaRange) bool { return r.GetKind() == p.Kind && table.TypeName(r.GetKind()) == kind })
+	if !produced || subtype == "" || subtype == "html" || o.Class != call.OK || o.Body != nil || len(sent) == 0 || !bytes.Equal(p.Data, sent) {
+		t.Errorf("part is %+v", p)
+	}
+	if kind == "text" && !utf8.Valid(p.Data) {
+		t.Errorf("text is %q", p.Data)
+	}
 }
 
 func holdResult(t *testing.T, tool *table.Tool, o call.Outcome) {
@@ -114,12 +148,15 @@ func holdResult(t *testing.T, tool *table.Tool, o call.Outcome) {
 	if result != nil && (!json.Valid(result) || bytes.ContainsAny(result, "\r\n")) {
 		t.Errorf("result is %q", result)
 	}
-	if o.Class != call.OK || o.Body == nil || tool.Result != irv1.ResultMode_RESULT_MODE_DUAL {
+	if o.Class != call.OK || o.Body == nil || tool.Result == irv1.ResultMode_RESULT_MODE_MCP {
 		return
 	}
 	members := map[string]json.RawMessage{}
 	if err := json.Unmarshal(o.Body, &members); err != nil {
-		t.Errorf("a dual result is %q", o.Body)
+		t.Errorf("a dual or raw result is %q", o.Body)
+	}
+	if tool.Result == irv1.ResultMode_RESULT_MODE_RAW {
+		return
 	}
 	for _, name := range call.Reserved() {
 		if _, ok := members[name]; ok {

@@ -24,7 +24,14 @@ func answered(t *table.Tool, resp *upstream.Response) Outcome {
 	if !isSuccess(resp.Status) {
 		return rejected(t, resp)
 	}
-	body, err := usable(t.Result, resp.Body)
+	part, err := partOf(t, resp)
+	if part != nil {
+		return Outcome{Class: OK, Status: resp.Status, Part: part}
+	}
+	var body rawjson.Value
+	if err == nil {
+		body, err = usable(t.Result, resp.Body)
+	}
 	if err != nil {
 		return failed(t, irv1.Failure_FAILURE_UNUSABLE, resp, err)
 	}
@@ -43,10 +50,10 @@ func usable(mode irv1.ResultMode, body []byte) (rawjson.Value, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the body of the response is not JSON: %w", err)
 	}
+	if mode != irv1.ResultMode_RESULT_MODE_MCP && v.Kind() != rawjson.Object {
+		return nil, fmt.Errorf("the body of the response is %s, a dual or raw result must be an object", v.Kind())
+	}
 	if mode == irv1.ResultMode_RESULT_MODE_DUAL {
-		if v.Kind() != rawjson.Object {
-			return nil, fmt.Errorf("the body of the response is %s, a dual result must be an object", v.Kind())
-		}
 		for name := range v.Members() {
 			if text, _ := name.Text(); slices.Contains(Reserved(), text) {
 				return nil, fmt.Errorf("the body of the response has the member %q, which MCP reserves", text)

@@ -74,8 +74,8 @@ func TestResults(t *testing.T) {
 		{name: "scalar", mode: mcp, status: 200, body: ` "x" `, want: `"x"`},
 		{name: "reserved, where it does no harm", mode: mcp, status: 200, body: `{"content":1}`, want: `{"content":1}`},
 		{name: "reserved, deep inside", mode: dual, status: 200, body: `{"a":{"content":1}}`, want: `{"a":{"content":1}}`},
-		{name: "array as dual", mode: dual, status: 200, body: `[]`, err: "the body of the response is array, a dual result must be an object"},
-		{name: "scalar as dual", mode: dual, status: 200, body: `true`, err: "the body of the response is boolean, a dual result must be an object"},
+		{name: "array as dual", mode: dual, status: 200, body: `[]`, err: "the body of the response is array, a dual or raw result must be an object"},
+		{name: "scalar as dual", mode: dual, status: 200, body: `true`, err: "the body of the response is boolean, a dual or raw result must be an object"},
 		{name: "content", mode: dual, status: 200, body: `{"content":[]}`, err: `the body of the response has the member "content", which MCP reserves`},
 		{name: "content by escape", mode: dual, status: 200, body: `{"\u0063ontent":[]}`, err: `the body of the response has the member "content", which MCP reserves`},
 		{name: "_meta", mode: dual, status: 200, body: `{"a":1,"_meta":{}}`, err: `the body of the response has the member "_meta", which MCP reserves`},
@@ -90,9 +90,7 @@ func TestResults(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := serve(t, answer(tt.status, tt.body))
 			b := library(s.URL)
-			for _, tool := range b.Tools {
-				tool.Result = tt.mode
-			}
+			b.Tools[3].Result = tt.mode
 			o := call.Do(context.Background(), build(t, b, table.Deps{}).Endpoint("/mcp").Tool("get_book"), call.Request{Arguments: []byte(getBook)})
 			if o.Status != tt.status || string(o.Body) != tt.want || (o.Body == nil) != (tt.want == "") {
 				t.Errorf("outcome is %d %q, want %d %q", o.Status, o.Body, tt.status, tt.want)

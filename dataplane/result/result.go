@@ -7,6 +7,7 @@ package result
 
 import (
 	"bytes"
+	"encoding/base64"
 
 	"github.com/bindery-dev/bindery/dataplane/call"
 	"github.com/bindery-dev/bindery/dataplane/rawjson"
@@ -19,6 +20,8 @@ import (
 // is returned.
 func Of(t *table.Tool, o call.Outcome) (members []byte, refusal *call.Error) {
 	switch {
+	case o.Error == nil && o.Part != nil:
+		return Content(o.Part), nil
 	case o.Error == nil:
 		return Success(t.Result, rawjson.Value(o.Body)), nil
 	case o.Error.Style == irv1.ErrorStyle_ERROR_STYLE_TOOL:
@@ -27,11 +30,21 @@ func Of(t *table.Tool, o call.Outcome) (members []byte, refusal *call.Error) {
 	return nil, o.Error
 }
 
+// IsBare reports whether nothing is to be added to the members that Of returns, which
+// may be none: neither a type nor "_meta".
+func IsBare(t *table.Tool, o call.Outcome) bool {
+	return t.Result == irv1.ResultMode_RESULT_MODE_RAW && o.Error == nil
+}
+
 // Success returns the members of the result that body becomes: `"name":value`
-// separated by commas, never empty. The body of a dual result is an object without
-// reserved members ([call.Do] lets no other through). The nil body, that of an
-// upstream with nothing to say, becomes an empty content.
+// separated by commas; none only for a raw result. The body of a dual result is an
+// object without reserved members, that of a raw one an object ([call.Do] lets no
+// other through). The nil body, that of an upstream with nothing to say, becomes an
+// empty content.
 func Success(mode irv1.ResultMode, body rawjson.Value) []byte {
+	if mode == irv1.ResultMode_RESULT_MODE_RAW {
+		return bytes.TrimSuffix(appendMembers(nil, body), []byte{','})
+	}
 	if body == nil {
 		return []byte(`"content":[]`)
 	}
@@ -49,6 +62,19 @@ func Success(mode irv1.ResultMode, body rawjson.Value) []byte {
 	return append(members, '}')
 }
 
+// Content returns the members of the result that a body becomes which is no JSON.
+func Content(p *call.Part) []byte {
+	if p.Kind == irv1.PartKind_PART_KIND_TEXT {
+		return appendContent(nil, string(p.Data))
+	}
+	members := make([]byte, 0, base64.StdEncoding.EncodedLen(len(p.Data))+128)
+	members = append(members, `"content":[{"type":"`+table.TypeName(p.Kind)+`","data":"`...)
+	members = base64.StdEncoding.AppendEncode(members, p.Data)
+	members = append(members, `","mimeType":`...)
+	members = rawjson.AppendQuote(members, p.MediaType)
+	return append(members, `}]`...)
+}
+
 // Failure returns the members of the result that err becomes where errors are
 // results. What the upstream said about it is what a model reads.
 func Failure(err *call.Error) []byte {
@@ -63,9 +89,12 @@ func Failure(err *call.Error) []byte {
 	return members
 }
 
-// appendMembers appends the members of object as they are, and a comma unless there
-// are none.
+// appendMembers appends the members of object, nil for none, as they are, and a
+// comma unless there are none.
 func appendMembers(dst []byte, object rawjson.Value) []byte {
+	if object == nil {
+		return dst
+	}
 	inner := bytes.TrimSpace(object[1 : len(object)-1])
 	if len(inner) == 0 {
 		return dst

@@ -26,6 +26,9 @@ func TestSuccess(t *testing.T) {
 		{"object", plain, `{"a":1}`, `"content":[{"type":"text","text":"{\"a\":1}"}],"structuredContent":{"a":1}`},
 		{"array", plain, `[1,2]`, `"content":[{"type":"text","text":"[1,2]"}],"structuredContent":{"value":[1,2]}`},
 		{"scalar", plain, `null`, `"content":[{"type":"text","text":"null"}],"structuredContent":{"value":null}`},
+		{"raw", irv1.ResultMode_RESULT_MODE_RAW, `{ "content" : 1.0, "_meta":{} }`, `"content" : 1.0, "_meta":{}`},
+		{"raw without members", irv1.ResultMode_RESULT_MODE_RAW, `{ }`, ``},
+		{"raw without body", irv1.ResultMode_RESULT_MODE_RAW, ``, ``},
 		{"nothing", dual, ``, `"content":[]`},
 		{"nothing either", plain, ``, `"content":[]`},
 	}
@@ -37,6 +40,25 @@ func TestSuccess(t *testing.T) {
 			}
 			if !json.Valid([]byte("{" + got + "}")) {
 				t.Error("not the members of an object")
+			}
+		})
+	}
+}
+
+func TestContent(t *testing.T) {
+	tests := []struct {
+		name string
+		part call.Part
+		want string
+	}{
+		{"image", call.Part{Kind: irv1.PartKind_PART_KIND_IMAGE, MediaType: "image/png", Data: []byte("\x00\xff")}, `"content":[{"type":"image","data":"AP8=","mimeType":"image/png"}]`},
+		{"audio", call.Part{Kind: irv1.PartKind_PART_KIND_AUDIO, MediaType: "audio/mpeg", Data: []byte("a")}, `"content":[{"type":"audio","data":"YQ==","mimeType":"audio/mpeg"}]`},
+		{"text", call.Part{Kind: irv1.PartKind_PART_KIND_TEXT, MediaType: "text/plain", Data: []byte("a\n\"b\"")}, `"content":[{"type":"text","text":"a\n\"b\""}]`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := string(Content(&tt.part)); got != tt.want {
+				t.Errorf("Content() =\n%s\nwant\n%s", got, tt.want)
 			}
 		})
 	}

@@ -23,7 +23,8 @@ const (
 // the order of members and the spelling of numbers that an upstream chose.
 type answer struct {
 	mcp.ResultBase
-	members []byte // `"name":value` separated by commas; never empty
+	members []byte // `"name":value` separated by commas; empty only if bare
+	bare    bool   // nothing is added to members, not even "_meta"
 }
 
 // newAnswer returns an answer of t with these members for a client that speaks
@@ -37,16 +38,19 @@ func newAnswer(t *table.Table, version string, members []byte) *answer {
 	return a
 }
 
-// MarshalJSON returns the members and "_meta" as one object.
+// MarshalJSON returns the members and, unless a is bare, "_meta" as one object.
 func (a *answer) MarshalJSON() ([]byte, error) {
-	meta, err := json.Marshal(a.Meta)
-	if err != nil {
-		return nil, err
+	return a.appendJSON(make([]byte, 0, len(a.members)+256))
+}
+
+func (a *answer) appendJSON(dst []byte) ([]byte, error) {
+	dst = append(append(dst, '{'), a.members...)
+	if !a.bare {
+		meta, err := json.Marshal(a.Meta)
+		if err != nil {
+			return nil, err
+		}
+		dst = append(append(dst, `,"_meta":`...), meta...)
 	}
-	out := make([]byte, 0, len(a.members)+len(meta)+len(`{,"_meta":}`))
-	out = append(out, '{')
-	out = append(out, a.members...)
-	out = append(out, `,"_meta":`...)
-	out = append(out, meta...)
-	return append(out, '}'), nil
+	return append(dst, '}'), nil
 }

@@ -26,11 +26,28 @@ func (e *endpoint) callTool(ctx context.Context, t *table.Table, req *mcp.CallTo
 	}
 	outcome := call.Do(ctx, tool, requestOf(req))
 	done(tool, outcome)
-	members, refusal := result.Of(tool, outcome)
+	a, refusal := answerOf(t, tool, req.ProtocolVersion(), outcome)
 	if refusal != nil {
 		return nil, &jsonrpc.Error{Code: int64(refusal.Code), Message: refusal.Message, Data: json.RawMessage(refusal.Data)}
 	}
-	return newAnswer(t, req.ProtocolVersion(), members), nil
+	return a, nil
+}
+
+// answerOf returns the answer of t that o, the outcome of a call of tool, becomes for
+// a client that speaks version, or else the JSON-RPC error.
+func answerOf(t *table.Table, tool *table.Tool, version string, o call.Outcome) (*answer, *call.Error) {
+	members, refusal := result.Of(tool, o)
+	switch {
+	case refusal != nil:
+		return nil, refusal
+	case result.IsBare(tool, o):
+		return &answer{members: members, bare: true}, nil
+	}
+	a := newAnswer(t, version, members)
+	for key, value := range o.Meta {
+		a.Meta[key] = value
+	}
+	return a, nil
 }
 
 // requestOf returns the call that came as req.

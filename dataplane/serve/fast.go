@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"strconv"
 
@@ -11,8 +10,6 @@ import (
 
 	"github.com/bindery-dev/bindery/dataplane/call"
 	"github.com/bindery-dev/bindery/dataplane/rawjson"
-	"github.com/bindery-dev/bindery/dataplane/result"
-	"github.com/bindery-dev/bindery/dataplane/table"
 )
 
 // fast answers body if it is a plain tools/call, and reports whether it was. The
@@ -39,32 +36,27 @@ func (e *endpoint) fast(w http.ResponseWriter, r *http.Request, body []byte) boo
 	h := w.Header()
 	h.Set("Cache-Control", "no-cache, no-transform")
 	h.Set("Content-Type", "application/json")
-	members, refusal := result.Of(tool, outcome)
-	var answer []byte
+	a, refusal := answerOf(t, tool, env.version, outcome)
+	var message []byte
 	if refusal != nil {
-		answer = refusalMessage(env.id, refusal)
+		message = refusalMessage(env.id, refusal)
 		w.WriteHeader(statusOf(env.version, refusal.Code))
 	} else {
-		answer = e.resultMessage(t, env, members)
+		message = e.resultMessage(env, a)
 	}
-	_, _ = w.Write(answer) // a client that is gone needs no answer
+	_, _ = w.Write(message) // a client that is gone needs no answer
 	return true
 }
 
-// resultMessage returns the response to env that has members and the "_meta" of
-// newAnswer.
-func (e *endpoint) resultMessage(t *table.Table, env envelope, members []byte) []byte {
-	a := newAnswer(t, env.version, members)
-	if env.version >= modern {
+// resultMessage returns the response to env whose result is a.
+func (e *endpoint) resultMessage(env envelope, a *answer) []byte {
+	if env.version >= modern && !a.bare {
 		a.Meta[mcp.MetaKeyServerInfo] = e.implementation
 	}
-	meta, _ := json.Marshal(a.Meta) // texts and a number always marshal
-	m := make([]byte, 0, len(a.members)+len(meta)+len(env.id)+64)
-	m = append(openMessage(m, env.id), `"result":{`...)
-	m = append(m, a.members...)
-	m = append(m, `,"_meta":`...)
-	m = append(m, meta...)
-	return append(m, `}}`...)
+	m := make([]byte, 0, len(a.members)+len(env.id)+512)
+	m = append(openMessage(m, env.id), `"result":`...)
+	m, _ = a.appendJSON(m) // texts and a number always marshal
+	return append(m, '}')
 }
 
 // refusalMessage returns the response with a JSON-RPC error.

@@ -45,10 +45,16 @@ func newTwins(t testing.TB) twins {
 	for _, tool := range asResults.GetTools() {
 		tool.Result = irv1.ResultMode_RESULT_MODE_MCP
 	}
-	c := librarytest.Content(t, asErrors, asResults)
+	return twinsOf(t, librarytest.Upstream(), asErrors, asResults)
+}
+
+// twinsOf returns two servers of a table of bindings whose upstream is handler.
+func twinsOf(t testing.TB, handler http.Handler, bindings ...*irv1.Binding) twins {
+	t.Helper()
+	c := librarytest.Content(t, bindings...)
 	next, err := table.Build(c, &discoveryv1.Generation{Epoch: 1, Number: 7, Digest: c.Digest[:]}, nil, table.Deps{
 		Secrets:   secret.New("", librarytest.Env),
-		Transport: func(library.Origin) http.RoundTripper { return inMemory{librarytest.Upstream()} },
+		Transport: func(library.Origin) http.RoundTripper { return inMemory{handler} },
 	})
 	if err != nil {
 		t.Fatal(err)

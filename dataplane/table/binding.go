@@ -109,17 +109,20 @@ func (b *builder) reason(code string, source *irv1.Binding, tool, field string, 
 
 func newTool(binding string, t *irv1.Tool, in, out *shape) *Tool {
 	tool := &Tool{
-		Binding:  binding,
-		Name:     t.GetName(),
-		JSON:     listed(t, in, out),
-		Result:   t.GetResult(),
-		Method:   strings.TrimPrefix(t.GetMethod().String(), "METHOD_"),
-		Template: t.Template(),
-		Path:     t.GetPath(),
-		Body:     bodyOf(t),
-		Payload:  t.GetPayload(),
-		Checks:   newChecks(t.GetChecks()),
-		Timeout:  t.GetTimeout().AsDuration(),
+		Binding:    binding,
+		Name:       t.GetName(),
+		JSON:       listed(t, in, out),
+		Result:     t.GetResult(),
+		Method:     strings.TrimPrefix(t.GetMethod().String(), "METHOD_"),
+		Template:   t.Template(),
+		Path:       t.GetPath(),
+		Accept:     accept(t.GetProduces()),
+		Produces:   t.GetProduces(),
+		ResultMeta: t.GetResultMeta(),
+		Body:       bodyOf(t),
+		Payload:    t.GetPayload(),
+		Checks:     newChecks(t.GetChecks()),
+		Timeout:    t.GetTimeout().AsDuration(),
 	}
 	if t.GetPayload().GetCheck() != irv1.Check_CHECK_OFF {
 		tool.Schema = in.body

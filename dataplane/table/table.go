@@ -100,11 +100,16 @@ type Tool struct {
 	JSON []byte
 	// Result is how the body of a response becomes a result.
 	Result irv1.ResultMode
+	// Produces are the media types that the body can have beside JSON.
+	Produces []*irv1.MediaRange
+	// ResultMeta are the headers of a response that go into "_meta".
+	ResultMeta []*irv1.ResultMeta
 
 	Method   string           // of HTTP, such as "GET"
 	Template string           // of the path, such as "/books/{id}": what logs can name
 	Path     []*irv1.PathPart // follows Service.BasePath
 	Args     []*Argument      // beside meta and payload, sorted by name
+	Accept   string           // the header; "": that of Service.Header
 	Body     []*Field         // of the body that arguments make up; nil: there is none
 	Meta     []*irv1.MetaRule // those that the tool takes, sorted by field
 	Payload  *irv1.Payload    // nil when the tool takes none

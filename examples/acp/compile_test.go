@@ -71,6 +71,30 @@ func TestProdIsHeldToPolicy(t *testing.T) {
 	}
 }
 
+// TestSignature holds that no surface can forward a signature of other bytes than it
+// sends.
+func TestSignature(t *testing.T) {
+	sources := module(t)
+	sources.Files = append(sources.Files, &sourcev1.File{Path: "carts/carts.cue", Data: []byte(`package bindings
+
+bindings: carts: #ACP & {
+	upstream: {url: "https://api.merchant.example.com", auth: bearer: secret: "merchant-token"}
+	tools: name_cart: {
+		description: "Name a cart."
+		http:        "POST /carts"
+		args: name: {in: "body", description: "Its name."}
+	}
+}
+`)})
+	compiled, err := compiler.Module(t.Context(), sources)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := compiled.GetDiagnostics(); len(d) != 1 || d[0].GetCode() != "signed-elsewhere" || d[0].GetHint() != "write meta: signature: false" {
+		t.Errorf("diagnostics are %v", d)
+	}
+}
+
 // TestTools holds the tools to the MCP binding of the protocol.
 func TestTools(t *testing.T) {
 	record.Ran(t)

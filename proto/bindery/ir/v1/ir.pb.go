@@ -467,6 +467,8 @@ const (
 	ResultMode_RESULT_MODE_DUAL ResultMode = 1
 	// content and structuredContent only.
 	ResultMode_RESULT_MODE_MCP ResultMode = 2
+	// The body's members and nothing else.
+	ResultMode_RESULT_MODE_RAW ResultMode = 3
 )
 
 // Enum value maps for ResultMode.
@@ -475,11 +477,13 @@ var (
 		0: "RESULT_MODE_UNSPECIFIED",
 		1: "RESULT_MODE_DUAL",
 		2: "RESULT_MODE_MCP",
+		3: "RESULT_MODE_RAW",
 	}
 	ResultMode_value = map[string]int32{
 		"RESULT_MODE_UNSPECIFIED": 0,
 		"RESULT_MODE_DUAL":        1,
 		"RESULT_MODE_MCP":         2,
+		"RESULT_MODE_RAW":         3,
 	}
 )
 
@@ -508,6 +512,58 @@ func (x ResultMode) Number() protoreflect.EnumNumber {
 // Deprecated: Use ResultMode.Descriptor instead.
 func (ResultMode) EnumDescriptor() ([]byte, []int) {
 	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{8}
+}
+
+type PartKind int32
+
+const (
+	PartKind_PART_KIND_UNSPECIFIED PartKind = 0
+	PartKind_PART_KIND_IMAGE       PartKind = 1
+	PartKind_PART_KIND_AUDIO       PartKind = 2
+	PartKind_PART_KIND_TEXT        PartKind = 3
+)
+
+// Enum value maps for PartKind.
+var (
+	PartKind_name = map[int32]string{
+		0: "PART_KIND_UNSPECIFIED",
+		1: "PART_KIND_IMAGE",
+		2: "PART_KIND_AUDIO",
+		3: "PART_KIND_TEXT",
+	}
+	PartKind_value = map[string]int32{
+		"PART_KIND_UNSPECIFIED": 0,
+		"PART_KIND_IMAGE":       1,
+		"PART_KIND_AUDIO":       2,
+		"PART_KIND_TEXT":        3,
+	}
+)
+
+func (x PartKind) Enum() *PartKind {
+	p := new(PartKind)
+	*p = x
+	return p
+}
+
+func (x PartKind) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (PartKind) Descriptor() protoreflect.EnumDescriptor {
+	return file_bindery_ir_v1_ir_proto_enumTypes[9].Descriptor()
+}
+
+func (PartKind) Type() protoreflect.EnumType {
+	return &file_bindery_ir_v1_ir_proto_enumTypes[9]
+}
+
+func (x PartKind) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use PartKind.Descriptor instead.
+func (PartKind) EnumDescriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{9}
 }
 
 type ArgumentIn int32
@@ -550,11 +606,11 @@ func (x ArgumentIn) String() string {
 }
 
 func (ArgumentIn) Descriptor() protoreflect.EnumDescriptor {
-	return file_bindery_ir_v1_ir_proto_enumTypes[9].Descriptor()
+	return file_bindery_ir_v1_ir_proto_enumTypes[10].Descriptor()
 }
 
 func (ArgumentIn) Type() protoreflect.EnumType {
-	return &file_bindery_ir_v1_ir_proto_enumTypes[9]
+	return &file_bindery_ir_v1_ir_proto_enumTypes[10]
 }
 
 func (x ArgumentIn) Number() protoreflect.EnumNumber {
@@ -563,7 +619,7 @@ func (x ArgumentIn) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ArgumentIn.Descriptor instead.
 func (ArgumentIn) EnumDescriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{9}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{10}
 }
 
 type ArgumentType int32
@@ -617,11 +673,11 @@ func (x ArgumentType) String() string {
 }
 
 func (ArgumentType) Descriptor() protoreflect.EnumDescriptor {
-	return file_bindery_ir_v1_ir_proto_enumTypes[10].Descriptor()
+	return file_bindery_ir_v1_ir_proto_enumTypes[11].Descriptor()
 }
 
 func (ArgumentType) Type() protoreflect.EnumType {
-	return &file_bindery_ir_v1_ir_proto_enumTypes[10]
+	return &file_bindery_ir_v1_ir_proto_enumTypes[11]
 }
 
 func (x ArgumentType) Number() protoreflect.EnumNumber {
@@ -630,7 +686,7 @@ func (x ArgumentType) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ArgumentType.Descriptor instead.
 func (ArgumentType) EnumDescriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{10}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{11}
 }
 
 type ArrayStyle int32
@@ -668,11 +724,11 @@ func (x ArrayStyle) String() string {
 }
 
 func (ArrayStyle) Descriptor() protoreflect.EnumDescriptor {
-	return file_bindery_ir_v1_ir_proto_enumTypes[11].Descriptor()
+	return file_bindery_ir_v1_ir_proto_enumTypes[12].Descriptor()
 }
 
 func (ArrayStyle) Type() protoreflect.EnumType {
-	return &file_bindery_ir_v1_ir_proto_enumTypes[11]
+	return &file_bindery_ir_v1_ir_proto_enumTypes[12]
 }
 
 func (x ArrayStyle) Number() protoreflect.EnumNumber {
@@ -681,7 +737,7 @@ func (x ArrayStyle) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ArrayStyle.Descriptor instead.
 func (ArrayStyle) EnumDescriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{11}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{12}
 }
 
 // Check is what becomes of a body that breaks its schema.
@@ -724,11 +780,11 @@ func (x Check) String() string {
 }
 
 func (Check) Descriptor() protoreflect.EnumDescriptor {
-	return file_bindery_ir_v1_ir_proto_enumTypes[12].Descriptor()
+	return file_bindery_ir_v1_ir_proto_enumTypes[13].Descriptor()
 }
 
 func (Check) Type() protoreflect.EnumType {
-	return &file_bindery_ir_v1_ir_proto_enumTypes[12]
+	return &file_bindery_ir_v1_ir_proto_enumTypes[13]
 }
 
 func (x Check) Number() protoreflect.EnumNumber {
@@ -737,7 +793,7 @@ func (x Check) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Check.Descriptor instead.
 func (Check) EnumDescriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{12}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{13}
 }
 
 type CheckLevel int32
@@ -776,11 +832,11 @@ func (x CheckLevel) String() string {
 }
 
 func (CheckLevel) Descriptor() protoreflect.EnumDescriptor {
-	return file_bindery_ir_v1_ir_proto_enumTypes[13].Descriptor()
+	return file_bindery_ir_v1_ir_proto_enumTypes[14].Descriptor()
 }
 
 func (CheckLevel) Type() protoreflect.EnumType {
-	return &file_bindery_ir_v1_ir_proto_enumTypes[13]
+	return &file_bindery_ir_v1_ir_proto_enumTypes[14]
 }
 
 func (x CheckLevel) Number() protoreflect.EnumNumber {
@@ -789,7 +845,7 @@ func (x CheckLevel) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use CheckLevel.Descriptor instead.
 func (CheckLevel) EnumDescriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{13}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{14}
 }
 
 type Side int32
@@ -827,11 +883,11 @@ func (x Side) String() string {
 }
 
 func (Side) Descriptor() protoreflect.EnumDescriptor {
-	return file_bindery_ir_v1_ir_proto_enumTypes[14].Descriptor()
+	return file_bindery_ir_v1_ir_proto_enumTypes[15].Descriptor()
 }
 
 func (Side) Type() protoreflect.EnumType {
-	return &file_bindery_ir_v1_ir_proto_enumTypes[14]
+	return &file_bindery_ir_v1_ir_proto_enumTypes[15]
 }
 
 func (x Side) Number() protoreflect.EnumNumber {
@@ -840,7 +896,7 @@ func (x Side) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Side.Descriptor instead.
 func (Side) EnumDescriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{14}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{15}
 }
 
 // Manifest names every blob of a bundle by its SHA-256. The SHA-256 of the
@@ -1982,7 +2038,10 @@ type MetaRule struct {
 	// namespace is an inbound header, in canonical form: what is sent for a caller's
 	// value is the SHA-256, in lower-case hexadecimal, of that header's value, a zero
 	// byte and the caller's value. "" sends the value as it is.
-	Namespace     string `protobuf:"bytes,11,opt,name=namespace,proto3" json:"namespace,omitempty"`
+	Namespace string `protobuf:"bytes,11,opt,name=namespace,proto3" json:"namespace,omitempty"`
+	// signs_body says that the value vouches for the bytes of the body: it goes with
+	// no body that the node makes.
+	SignsBody     bool `protobuf:"varint,13,opt,name=signs_body,json=signsBody,proto3" json:"signs_body,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2092,6 +2151,13 @@ func (x *MetaRule) GetNamespace() string {
 		return x.Namespace
 	}
 	return ""
+}
+
+func (x *MetaRule) GetSignsBody() bool {
+	if x != nil {
+		return x.SignsBody
+	}
+	return false
 }
 
 // Pointer is a JSON Pointer (RFC 6901), split and unescaped. No token means the
@@ -2876,6 +2942,116 @@ func (x *KeywordWord) GetWord() string {
 	return ""
 }
 
+// MediaRange is media types that become one kind of content part.
+type MediaRange struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// kind is the part, and its name the type of the media types.
+	Kind PartKind `protobuf:"varint,1,opt,name=kind,proto3,enum=bindery.ir.v1.PartKind" json:"kind,omitempty"`
+	// subtype is in lower case; "" means any but html.
+	Subtype       string `protobuf:"bytes,2,opt,name=subtype,proto3" json:"subtype,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MediaRange) Reset() {
+	*x = MediaRange{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MediaRange) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MediaRange) ProtoMessage() {}
+
+func (x *MediaRange) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MediaRange.ProtoReflect.Descriptor instead.
+func (*MediaRange) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *MediaRange) GetKind() PartKind {
+	if x != nil {
+		return x.Kind
+	}
+	return PartKind_PART_KIND_UNSPECIFIED
+}
+
+func (x *MediaRange) GetSubtype() string {
+	if x != nil {
+		return x.Subtype
+	}
+	return ""
+}
+
+// ResultMeta puts a header of the response into the "_meta" of the result.
+type ResultMeta struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// key has a prefix, and none that MCP or Bindery reserve.
+	Key string `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	// header is in canonical form.
+	Header        string `protobuf:"bytes,2,opt,name=header,proto3" json:"header,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResultMeta) Reset() {
+	*x = ResultMeta{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResultMeta) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResultMeta) ProtoMessage() {}
+
+func (x *ResultMeta) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResultMeta.ProtoReflect.Descriptor instead.
+func (*ResultMeta) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *ResultMeta) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *ResultMeta) GetHeader() string {
+	if x != nil {
+		return x.Header
+	}
+	return ""
+}
+
 // Tool is a named MCP tool and the HTTP operation behind it.
 type Tool struct {
 	state       protoimpl.MessageState `protogen:"open.v1"`
@@ -2904,6 +3080,11 @@ type Tool struct {
 	Result      ResultMode           `protobuf:"varint,12,opt,name=result,proto3,enum=bindery.ir.v1.ResultMode" json:"result,omitempty"`
 	// output is absent when nothing is known of results.
 	Output *Output `protobuf:"bytes,13,opt,name=output,proto3" json:"output,omitempty"`
+	// produces are the media types that the body of a 2xx can have beside JSON, in
+	// the author's order; only where the result mode is MCP.
+	Produces []*MediaRange `protobuf:"bytes,17,rep,name=produces,proto3" json:"produces,omitempty"`
+	// result_meta is sorted by key; not where the result mode is RAW.
+	ResultMeta []*ResultMeta `protobuf:"bytes,18,rep,name=result_meta,json=resultMeta,proto3" json:"result_meta,omitempty"`
 	// retry is absent when a request is never sent again.
 	Retry *Retry `protobuf:"bytes,21,opt,name=retry,proto3" json:"retry,omitempty"`
 	// checks are sorted by name.
@@ -2914,7 +3095,7 @@ type Tool struct {
 
 func (x *Tool) Reset() {
 	*x = Tool{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[26]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2926,7 +3107,7 @@ func (x *Tool) String() string {
 func (*Tool) ProtoMessage() {}
 
 func (x *Tool) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[26]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2939,7 +3120,7 @@ func (x *Tool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tool.ProtoReflect.Descriptor instead.
 func (*Tool) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{26}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Tool) GetName() string {
@@ -3033,6 +3214,20 @@ func (x *Tool) GetOutput() *Output {
 	return nil
 }
 
+func (x *Tool) GetProduces() []*MediaRange {
+	if x != nil {
+		return x.Produces
+	}
+	return nil
+}
+
+func (x *Tool) GetResultMeta() []*ResultMeta {
+	if x != nil {
+		return x.ResultMeta
+	}
+	return nil
+}
+
 func (x *Tool) GetRetry() *Retry {
 	if x != nil {
 		return x.Retry
@@ -3065,7 +3260,7 @@ type Retry struct {
 
 func (x *Retry) Reset() {
 	*x = Retry{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[27]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3077,7 +3272,7 @@ func (x *Retry) String() string {
 func (*Retry) ProtoMessage() {}
 
 func (x *Retry) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[27]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3090,7 +3285,7 @@ func (x *Retry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Retry.ProtoReflect.Descriptor instead.
 func (*Retry) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{27}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Retry) GetAttempts() uint32 {
@@ -3127,7 +3322,7 @@ type PathPart struct {
 
 func (x *PathPart) Reset() {
 	*x = PathPart{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[28]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3139,7 +3334,7 @@ func (x *PathPart) String() string {
 func (*PathPart) ProtoMessage() {}
 
 func (x *PathPart) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[28]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3152,7 +3347,7 @@ func (x *PathPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PathPart.ProtoReflect.Descriptor instead.
 func (*PathPart) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{28}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *PathPart) GetKind() isPathPart_Kind {
@@ -3226,7 +3421,7 @@ type Argument struct {
 
 func (x *Argument) Reset() {
 	*x = Argument{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[29]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3238,7 +3433,7 @@ func (x *Argument) String() string {
 func (*Argument) ProtoMessage() {}
 
 func (x *Argument) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[29]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3251,7 +3446,7 @@ func (x *Argument) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Argument.ProtoReflect.Descriptor instead.
 func (*Argument) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{29}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Argument) GetName() string {
@@ -3342,7 +3537,7 @@ type Payload struct {
 
 func (x *Payload) Reset() {
 	*x = Payload{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[30]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3354,7 +3549,7 @@ func (x *Payload) String() string {
 func (*Payload) ProtoMessage() {}
 
 func (x *Payload) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[30]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3367,7 +3562,7 @@ func (x *Payload) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Payload.ProtoReflect.Descriptor instead.
 func (*Payload) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{30}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Payload) GetRequired() bool {
@@ -3403,7 +3598,7 @@ type Output struct {
 
 func (x *Output) Reset() {
 	*x = Output{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[31]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3415,7 +3610,7 @@ func (x *Output) String() string {
 func (*Output) ProtoMessage() {}
 
 func (x *Output) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[31]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3428,7 +3623,7 @@ func (x *Output) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Output.ProtoReflect.Descriptor instead.
 func (*Output) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{31}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Output) GetSchema() []byte {
@@ -3472,7 +3667,7 @@ type Annotations struct {
 
 func (x *Annotations) Reset() {
 	*x = Annotations{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[32]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3484,7 +3679,7 @@ func (x *Annotations) String() string {
 func (*Annotations) ProtoMessage() {}
 
 func (x *Annotations) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[32]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3497,7 +3692,7 @@ func (x *Annotations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Annotations.ProtoReflect.Descriptor instead.
 func (*Annotations) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{32}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Annotations) GetReadOnly() bool {
@@ -3551,7 +3746,7 @@ type CallCheck struct {
 
 func (x *CallCheck) Reset() {
 	*x = CallCheck{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[33]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3563,7 +3758,7 @@ func (x *CallCheck) String() string {
 func (*CallCheck) ProtoMessage() {}
 
 func (x *CallCheck) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[33]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3576,7 +3771,7 @@ func (x *CallCheck) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallCheck.ProtoReflect.Descriptor instead.
 func (*CallCheck) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{33}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *CallCheck) GetName() string {
@@ -3661,7 +3856,7 @@ type Subset struct {
 
 func (x *Subset) Reset() {
 	*x = Subset{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[34]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3673,7 +3868,7 @@ func (x *Subset) String() string {
 func (*Subset) ProtoMessage() {}
 
 func (x *Subset) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[34]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3686,7 +3881,7 @@ func (x *Subset) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Subset.ProtoReflect.Descriptor instead.
 func (*Subset) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{34}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Subset) GetThese() *Place {
@@ -3714,7 +3909,7 @@ type Alternative struct {
 
 func (x *Alternative) Reset() {
 	*x = Alternative{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[35]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3726,7 +3921,7 @@ func (x *Alternative) String() string {
 func (*Alternative) ProtoMessage() {}
 
 func (x *Alternative) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[35]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3739,7 +3934,7 @@ func (x *Alternative) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Alternative.ProtoReflect.Descriptor instead.
 func (*Alternative) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{35}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Alternative) GetAt() *Place {
@@ -3769,7 +3964,7 @@ type Place struct {
 
 func (x *Place) Reset() {
 	*x = Place{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[36]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3781,7 +3976,7 @@ func (x *Place) String() string {
 func (*Place) ProtoMessage() {}
 
 func (x *Place) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[36]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3794,7 +3989,7 @@ func (x *Place) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Place.ProtoReflect.Descriptor instead.
 func (*Place) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{36}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Place) GetSide() Side {
@@ -3824,7 +4019,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[37]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3836,7 +4031,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[37]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3849,7 +4044,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{37}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Step) GetKind() isStep_Kind {
@@ -3903,7 +4098,7 @@ type Every struct {
 
 func (x *Every) Reset() {
 	*x = Every{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[38]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3915,7 +4110,7 @@ func (x *Every) String() string {
 func (*Every) ProtoMessage() {}
 
 func (x *Every) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[38]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3928,7 +4123,7 @@ func (x *Every) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Every.ProtoReflect.Descriptor instead.
 func (*Every) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{38}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{40}
 }
 
 var File_bindery_ir_v1_ir_proto protoreflect.FileDescriptor
@@ -4019,7 +4214,7 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\x03tls\x18\t \x01(\v2\x12.bindery.ir.v1.TLSR\x03tls\":\n" +
 	"\x0eTokenParameter\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value\"\xdf\x02\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\"\xfe\x02\n" +
 	"\bMetaRule\x12\x14\n" +
 	"\x05field\x18\x01 \x01(\tR\x05field\x12\x16\n" +
 	"\x06header\x18\x02 \x01(\tR\x06header\x12\x1a\n" +
@@ -4034,7 +4229,9 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\x06one_of\x18\t \x03(\tR\x05oneOf\x12\x10\n" +
 	"\x03key\x18\n" +
 	" \x01(\bR\x03key\x12\x1c\n" +
-	"\tnamespace\x18\v \x01(\tR\tnamespace\"!\n" +
+	"\tnamespace\x18\v \x01(\tR\tnamespace\x12\x1d\n" +
+	"\n" +
+	"signs_body\x18\r \x01(\bR\tsignsBody\"!\n" +
 	"\aPointer\x12\x16\n" +
 	"\x06tokens\x18\x01 \x03(\tR\x06tokens\"\xae\x02\n" +
 	"\x06Errors\x12/\n" +
@@ -4090,7 +4287,15 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\bkeywords\x18\x06 \x03(\v2\x1a.bindery.ir.v1.KeywordWordR\bkeywords\";\n" +
 	"\vKeywordWord\x12\x18\n" +
 	"\akeyword\x18\x01 \x01(\tR\akeyword\x12\x12\n" +
-	"\x04word\x18\x02 \x01(\tR\x04word\"\x81\x05\n" +
+	"\x04word\x18\x02 \x01(\tR\x04word\"S\n" +
+	"\n" +
+	"MediaRange\x12+\n" +
+	"\x04kind\x18\x01 \x01(\x0e2\x17.bindery.ir.v1.PartKindR\x04kind\x12\x18\n" +
+	"\asubtype\x18\x02 \x01(\tR\asubtype\"6\n" +
+	"\n" +
+	"ResultMeta\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x16\n" +
+	"\x06header\x18\x02 \x01(\tR\x06header\"\xf4\x05\n" +
 	"\x04Tool\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12 \n" +
@@ -4105,7 +4310,10 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	" \x01(\v2\x19.google.protobuf.DurationR\atimeout\x12<\n" +
 	"\vannotations\x18\v \x01(\v2\x1a.bindery.ir.v1.AnnotationsR\vannotations\x121\n" +
 	"\x06result\x18\f \x01(\x0e2\x19.bindery.ir.v1.ResultModeR\x06result\x12-\n" +
-	"\x06output\x18\r \x01(\v2\x15.bindery.ir.v1.OutputR\x06output\x12*\n" +
+	"\x06output\x18\r \x01(\v2\x15.bindery.ir.v1.OutputR\x06output\x125\n" +
+	"\bproduces\x18\x11 \x03(\v2\x19.bindery.ir.v1.MediaRangeR\bproduces\x12:\n" +
+	"\vresult_meta\x18\x12 \x03(\v2\x19.bindery.ir.v1.ResultMetaR\n" +
+	"resultMeta\x12*\n" +
 	"\x05retry\x18\x15 \x01(\v2\x14.bindery.ir.v1.RetryR\x05retry\x120\n" +
 	"\x06checks\x18\x17 \x03(\v2\x18.bindery.ir.v1.CallCheckR\x06checks\"\x8e\x01\n" +
 	"\x05Retry\x12\x1a\n" +
@@ -4215,12 +4423,18 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\n" +
 	"METHOD_PUT\x10\x03\x12\x10\n" +
 	"\fMETHOD_PATCH\x10\x04\x12\x11\n" +
-	"\rMETHOD_DELETE\x10\x05*T\n" +
+	"\rMETHOD_DELETE\x10\x05*i\n" +
 	"\n" +
 	"ResultMode\x12\x1b\n" +
 	"\x17RESULT_MODE_UNSPECIFIED\x10\x00\x12\x14\n" +
 	"\x10RESULT_MODE_DUAL\x10\x01\x12\x13\n" +
-	"\x0fRESULT_MODE_MCP\x10\x02*\x84\x01\n" +
+	"\x0fRESULT_MODE_MCP\x10\x02\x12\x13\n" +
+	"\x0fRESULT_MODE_RAW\x10\x03*c\n" +
+	"\bPartKind\x12\x19\n" +
+	"\x15PART_KIND_UNSPECIFIED\x10\x00\x12\x13\n" +
+	"\x0fPART_KIND_IMAGE\x10\x01\x12\x13\n" +
+	"\x0fPART_KIND_AUDIO\x10\x02\x12\x12\n" +
+	"\x0ePART_KIND_TEXT\x10\x03*\x84\x01\n" +
 	"\n" +
 	"ArgumentIn\x12\x1b\n" +
 	"\x17ARGUMENT_IN_UNSPECIFIED\x10\x00\x12\x14\n" +
@@ -4270,8 +4484,8 @@ func file_bindery_ir_v1_ir_proto_rawDescGZIP() []byte {
 	return file_bindery_ir_v1_ir_proto_rawDescData
 }
 
-var file_bindery_ir_v1_ir_proto_enumTypes = make([]protoimpl.EnumInfo, 15)
-var file_bindery_ir_v1_ir_proto_msgTypes = make([]protoimpl.MessageInfo, 39)
+var file_bindery_ir_v1_ir_proto_enumTypes = make([]protoimpl.EnumInfo, 16)
+var file_bindery_ir_v1_ir_proto_msgTypes = make([]protoimpl.MessageInfo, 41)
 var file_bindery_ir_v1_ir_proto_goTypes = []any{
 	(Scheme)(0),                 // 0: bindery.ir.v1.Scheme
 	(TLSVersion)(0),             // 1: bindery.ir.v1.TLSVersion
@@ -4282,127 +4496,133 @@ var file_bindery_ir_v1_ir_proto_goTypes = []any{
 	(Failure)(0),                // 6: bindery.ir.v1.Failure
 	(Method)(0),                 // 7: bindery.ir.v1.Method
 	(ResultMode)(0),             // 8: bindery.ir.v1.ResultMode
-	(ArgumentIn)(0),             // 9: bindery.ir.v1.ArgumentIn
-	(ArgumentType)(0),           // 10: bindery.ir.v1.ArgumentType
-	(ArrayStyle)(0),             // 11: bindery.ir.v1.ArrayStyle
-	(Check)(0),                  // 12: bindery.ir.v1.Check
-	(CheckLevel)(0),             // 13: bindery.ir.v1.CheckLevel
-	(Side)(0),                   // 14: bindery.ir.v1.Side
-	(*Manifest)(nil),            // 15: bindery.ir.v1.Manifest
-	(*BlobRef)(nil),             // 16: bindery.ir.v1.BlobRef
-	(*Bundle)(nil),              // 17: bindery.ir.v1.Bundle
-	(*Binding)(nil),             // 18: bindery.ir.v1.Binding
-	(*Document)(nil),            // 19: bindery.ir.v1.Document
-	(*Upstream)(nil),            // 20: bindery.ir.v1.Upstream
-	(*RetryBudget)(nil),         // 21: bindery.ir.v1.RetryBudget
-	(*TLS)(nil),                 // 22: bindery.ir.v1.TLS
-	(*Header)(nil),              // 23: bindery.ir.v1.Header
-	(*Credential)(nil),          // 24: bindery.ir.v1.Credential
-	(*BearerCredential)(nil),    // 25: bindery.ir.v1.BearerCredential
-	(*BasicCredential)(nil),     // 26: bindery.ir.v1.BasicCredential
-	(*HeaderCredential)(nil),    // 27: bindery.ir.v1.HeaderCredential
-	(*OAuth2Credential)(nil),    // 28: bindery.ir.v1.OAuth2Credential
-	(*TokenParameter)(nil),      // 29: bindery.ir.v1.TokenParameter
-	(*MetaRule)(nil),            // 30: bindery.ir.v1.MetaRule
-	(*Pointer)(nil),             // 31: bindery.ir.v1.Pointer
-	(*Errors)(nil),              // 32: bindery.ir.v1.Errors
-	(*Condition)(nil),           // 33: bindery.ir.v1.Condition
-	(*ErrorRule)(nil),           // 34: bindery.ir.v1.ErrorRule
-	(*BodyCondition)(nil),       // 35: bindery.ir.v1.BodyCondition
-	(*Scalar)(nil),              // 36: bindery.ir.v1.Scalar
-	(*HeaderMember)(nil),        // 37: bindery.ir.v1.HeaderMember
-	(*Member)(nil),              // 38: bindery.ir.v1.Member
-	(*PayloadError)(nil),        // 39: bindery.ir.v1.PayloadError
-	(*KeywordWord)(nil),         // 40: bindery.ir.v1.KeywordWord
-	(*Tool)(nil),                // 41: bindery.ir.v1.Tool
-	(*Retry)(nil),               // 42: bindery.ir.v1.Retry
-	(*PathPart)(nil),            // 43: bindery.ir.v1.PathPart
-	(*Argument)(nil),            // 44: bindery.ir.v1.Argument
-	(*Payload)(nil),             // 45: bindery.ir.v1.Payload
-	(*Output)(nil),              // 46: bindery.ir.v1.Output
-	(*Annotations)(nil),         // 47: bindery.ir.v1.Annotations
-	(*CallCheck)(nil),           // 48: bindery.ir.v1.CallCheck
-	(*Subset)(nil),              // 49: bindery.ir.v1.Subset
-	(*Alternative)(nil),         // 50: bindery.ir.v1.Alternative
-	(*Place)(nil),               // 51: bindery.ir.v1.Place
-	(*Step)(nil),                // 52: bindery.ir.v1.Step
-	(*Every)(nil),               // 53: bindery.ir.v1.Every
-	(*durationpb.Duration)(nil), // 54: google.protobuf.Duration
+	(PartKind)(0),               // 9: bindery.ir.v1.PartKind
+	(ArgumentIn)(0),             // 10: bindery.ir.v1.ArgumentIn
+	(ArgumentType)(0),           // 11: bindery.ir.v1.ArgumentType
+	(ArrayStyle)(0),             // 12: bindery.ir.v1.ArrayStyle
+	(Check)(0),                  // 13: bindery.ir.v1.Check
+	(CheckLevel)(0),             // 14: bindery.ir.v1.CheckLevel
+	(Side)(0),                   // 15: bindery.ir.v1.Side
+	(*Manifest)(nil),            // 16: bindery.ir.v1.Manifest
+	(*BlobRef)(nil),             // 17: bindery.ir.v1.BlobRef
+	(*Bundle)(nil),              // 18: bindery.ir.v1.Bundle
+	(*Binding)(nil),             // 19: bindery.ir.v1.Binding
+	(*Document)(nil),            // 20: bindery.ir.v1.Document
+	(*Upstream)(nil),            // 21: bindery.ir.v1.Upstream
+	(*RetryBudget)(nil),         // 22: bindery.ir.v1.RetryBudget
+	(*TLS)(nil),                 // 23: bindery.ir.v1.TLS
+	(*Header)(nil),              // 24: bindery.ir.v1.Header
+	(*Credential)(nil),          // 25: bindery.ir.v1.Credential
+	(*BearerCredential)(nil),    // 26: bindery.ir.v1.BearerCredential
+	(*BasicCredential)(nil),     // 27: bindery.ir.v1.BasicCredential
+	(*HeaderCredential)(nil),    // 28: bindery.ir.v1.HeaderCredential
+	(*OAuth2Credential)(nil),    // 29: bindery.ir.v1.OAuth2Credential
+	(*TokenParameter)(nil),      // 30: bindery.ir.v1.TokenParameter
+	(*MetaRule)(nil),            // 31: bindery.ir.v1.MetaRule
+	(*Pointer)(nil),             // 32: bindery.ir.v1.Pointer
+	(*Errors)(nil),              // 33: bindery.ir.v1.Errors
+	(*Condition)(nil),           // 34: bindery.ir.v1.Condition
+	(*ErrorRule)(nil),           // 35: bindery.ir.v1.ErrorRule
+	(*BodyCondition)(nil),       // 36: bindery.ir.v1.BodyCondition
+	(*Scalar)(nil),              // 37: bindery.ir.v1.Scalar
+	(*HeaderMember)(nil),        // 38: bindery.ir.v1.HeaderMember
+	(*Member)(nil),              // 39: bindery.ir.v1.Member
+	(*PayloadError)(nil),        // 40: bindery.ir.v1.PayloadError
+	(*KeywordWord)(nil),         // 41: bindery.ir.v1.KeywordWord
+	(*MediaRange)(nil),          // 42: bindery.ir.v1.MediaRange
+	(*ResultMeta)(nil),          // 43: bindery.ir.v1.ResultMeta
+	(*Tool)(nil),                // 44: bindery.ir.v1.Tool
+	(*Retry)(nil),               // 45: bindery.ir.v1.Retry
+	(*PathPart)(nil),            // 46: bindery.ir.v1.PathPart
+	(*Argument)(nil),            // 47: bindery.ir.v1.Argument
+	(*Payload)(nil),             // 48: bindery.ir.v1.Payload
+	(*Output)(nil),              // 49: bindery.ir.v1.Output
+	(*Annotations)(nil),         // 50: bindery.ir.v1.Annotations
+	(*CallCheck)(nil),           // 51: bindery.ir.v1.CallCheck
+	(*Subset)(nil),              // 52: bindery.ir.v1.Subset
+	(*Alternative)(nil),         // 53: bindery.ir.v1.Alternative
+	(*Place)(nil),               // 54: bindery.ir.v1.Place
+	(*Step)(nil),                // 55: bindery.ir.v1.Step
+	(*Every)(nil),               // 56: bindery.ir.v1.Every
+	(*durationpb.Duration)(nil), // 57: google.protobuf.Duration
 }
 var file_bindery_ir_v1_ir_proto_depIdxs = []int32{
-	16, // 0: bindery.ir.v1.Manifest.bindings:type_name -> bindery.ir.v1.BlobRef
-	16, // 1: bindery.ir.v1.Manifest.schemas:type_name -> bindery.ir.v1.BlobRef
-	20, // 2: bindery.ir.v1.Binding.upstream:type_name -> bindery.ir.v1.Upstream
-	30, // 3: bindery.ir.v1.Binding.meta:type_name -> bindery.ir.v1.MetaRule
-	32, // 4: bindery.ir.v1.Binding.errors:type_name -> bindery.ir.v1.Errors
-	41, // 5: bindery.ir.v1.Binding.tools:type_name -> bindery.ir.v1.Tool
-	19, // 6: bindery.ir.v1.Binding.documents:type_name -> bindery.ir.v1.Document
-	54, // 7: bindery.ir.v1.Document.max_age:type_name -> google.protobuf.Duration
+	17, // 0: bindery.ir.v1.Manifest.bindings:type_name -> bindery.ir.v1.BlobRef
+	17, // 1: bindery.ir.v1.Manifest.schemas:type_name -> bindery.ir.v1.BlobRef
+	21, // 2: bindery.ir.v1.Binding.upstream:type_name -> bindery.ir.v1.Upstream
+	31, // 3: bindery.ir.v1.Binding.meta:type_name -> bindery.ir.v1.MetaRule
+	33, // 4: bindery.ir.v1.Binding.errors:type_name -> bindery.ir.v1.Errors
+	44, // 5: bindery.ir.v1.Binding.tools:type_name -> bindery.ir.v1.Tool
+	20, // 6: bindery.ir.v1.Binding.documents:type_name -> bindery.ir.v1.Document
+	57, // 7: bindery.ir.v1.Document.max_age:type_name -> google.protobuf.Duration
 	0,  // 8: bindery.ir.v1.Upstream.scheme:type_name -> bindery.ir.v1.Scheme
-	23, // 9: bindery.ir.v1.Upstream.headers:type_name -> bindery.ir.v1.Header
-	24, // 10: bindery.ir.v1.Upstream.credential:type_name -> bindery.ir.v1.Credential
-	21, // 11: bindery.ir.v1.Upstream.retry_budget:type_name -> bindery.ir.v1.RetryBudget
-	22, // 12: bindery.ir.v1.Upstream.tls:type_name -> bindery.ir.v1.TLS
+	24, // 9: bindery.ir.v1.Upstream.headers:type_name -> bindery.ir.v1.Header
+	25, // 10: bindery.ir.v1.Upstream.credential:type_name -> bindery.ir.v1.Credential
+	22, // 11: bindery.ir.v1.Upstream.retry_budget:type_name -> bindery.ir.v1.RetryBudget
+	23, // 12: bindery.ir.v1.Upstream.tls:type_name -> bindery.ir.v1.TLS
 	1,  // 13: bindery.ir.v1.TLS.min:type_name -> bindery.ir.v1.TLSVersion
-	25, // 14: bindery.ir.v1.Credential.bearer:type_name -> bindery.ir.v1.BearerCredential
-	26, // 15: bindery.ir.v1.Credential.basic:type_name -> bindery.ir.v1.BasicCredential
-	27, // 16: bindery.ir.v1.Credential.header:type_name -> bindery.ir.v1.HeaderCredential
-	28, // 17: bindery.ir.v1.Credential.oauth2:type_name -> bindery.ir.v1.OAuth2Credential
+	26, // 14: bindery.ir.v1.Credential.bearer:type_name -> bindery.ir.v1.BearerCredential
+	27, // 15: bindery.ir.v1.Credential.basic:type_name -> bindery.ir.v1.BasicCredential
+	28, // 16: bindery.ir.v1.Credential.header:type_name -> bindery.ir.v1.HeaderCredential
+	29, // 17: bindery.ir.v1.Credential.oauth2:type_name -> bindery.ir.v1.OAuth2Credential
 	0,  // 18: bindery.ir.v1.OAuth2Credential.scheme:type_name -> bindery.ir.v1.Scheme
-	29, // 19: bindery.ir.v1.OAuth2Credential.parameters:type_name -> bindery.ir.v1.TokenParameter
+	30, // 19: bindery.ir.v1.OAuth2Credential.parameters:type_name -> bindery.ir.v1.TokenParameter
 	2,  // 20: bindery.ir.v1.OAuth2Credential.client_auth:type_name -> bindery.ir.v1.ClientAuth
-	22, // 21: bindery.ir.v1.OAuth2Credential.tls:type_name -> bindery.ir.v1.TLS
+	23, // 21: bindery.ir.v1.OAuth2Credential.tls:type_name -> bindery.ir.v1.TLS
 	3,  // 22: bindery.ir.v1.MetaRule.format:type_name -> bindery.ir.v1.Format
 	4,  // 23: bindery.ir.v1.MetaRule.generate:type_name -> bindery.ir.v1.Generate
 	5,  // 24: bindery.ir.v1.Errors.style:type_name -> bindery.ir.v1.ErrorStyle
-	31, // 25: bindery.ir.v1.Errors.unwrap:type_name -> bindery.ir.v1.Pointer
-	31, // 26: bindery.ir.v1.Errors.message:type_name -> bindery.ir.v1.Pointer
-	34, // 27: bindery.ir.v1.Errors.rules:type_name -> bindery.ir.v1.ErrorRule
-	39, // 28: bindery.ir.v1.Errors.payload:type_name -> bindery.ir.v1.PayloadError
+	32, // 25: bindery.ir.v1.Errors.unwrap:type_name -> bindery.ir.v1.Pointer
+	32, // 26: bindery.ir.v1.Errors.message:type_name -> bindery.ir.v1.Pointer
+	35, // 27: bindery.ir.v1.Errors.rules:type_name -> bindery.ir.v1.ErrorRule
+	40, // 28: bindery.ir.v1.Errors.payload:type_name -> bindery.ir.v1.PayloadError
 	6,  // 29: bindery.ir.v1.Condition.failure:type_name -> bindery.ir.v1.Failure
-	33, // 30: bindery.ir.v1.ErrorRule.conditions:type_name -> bindery.ir.v1.Condition
-	38, // 31: bindery.ir.v1.ErrorRule.set:type_name -> bindery.ir.v1.Member
-	38, // 32: bindery.ir.v1.ErrorRule.fallback:type_name -> bindery.ir.v1.Member
-	35, // 33: bindery.ir.v1.ErrorRule.body:type_name -> bindery.ir.v1.BodyCondition
-	37, // 34: bindery.ir.v1.ErrorRule.headers:type_name -> bindery.ir.v1.HeaderMember
-	31, // 35: bindery.ir.v1.BodyCondition.at:type_name -> bindery.ir.v1.Pointer
-	36, // 36: bindery.ir.v1.BodyCondition.values:type_name -> bindery.ir.v1.Scalar
-	38, // 37: bindery.ir.v1.PayloadError.data:type_name -> bindery.ir.v1.Member
-	40, // 38: bindery.ir.v1.PayloadError.keywords:type_name -> bindery.ir.v1.KeywordWord
-	7,  // 39: bindery.ir.v1.Tool.method:type_name -> bindery.ir.v1.Method
-	43, // 40: bindery.ir.v1.Tool.path:type_name -> bindery.ir.v1.PathPart
-	44, // 41: bindery.ir.v1.Tool.arguments:type_name -> bindery.ir.v1.Argument
-	45, // 42: bindery.ir.v1.Tool.payload:type_name -> bindery.ir.v1.Payload
-	54, // 43: bindery.ir.v1.Tool.timeout:type_name -> google.protobuf.Duration
-	47, // 44: bindery.ir.v1.Tool.annotations:type_name -> bindery.ir.v1.Annotations
-	8,  // 45: bindery.ir.v1.Tool.result:type_name -> bindery.ir.v1.ResultMode
-	46, // 46: bindery.ir.v1.Tool.output:type_name -> bindery.ir.v1.Output
-	42, // 47: bindery.ir.v1.Tool.retry:type_name -> bindery.ir.v1.Retry
-	48, // 48: bindery.ir.v1.Tool.checks:type_name -> bindery.ir.v1.CallCheck
-	54, // 49: bindery.ir.v1.Retry.max_wait:type_name -> google.protobuf.Duration
-	54, // 50: bindery.ir.v1.Retry.backoff:type_name -> google.protobuf.Duration
-	9,  // 51: bindery.ir.v1.Argument.in:type_name -> bindery.ir.v1.ArgumentIn
-	10, // 52: bindery.ir.v1.Argument.type:type_name -> bindery.ir.v1.ArgumentType
-	10, // 53: bindery.ir.v1.Argument.items:type_name -> bindery.ir.v1.ArgumentType
-	11, // 54: bindery.ir.v1.Argument.style:type_name -> bindery.ir.v1.ArrayStyle
-	12, // 55: bindery.ir.v1.Payload.check:type_name -> bindery.ir.v1.Check
-	12, // 56: bindery.ir.v1.Output.check:type_name -> bindery.ir.v1.Check
-	13, // 57: bindery.ir.v1.CallCheck.level:type_name -> bindery.ir.v1.CheckLevel
-	51, // 58: bindery.ir.v1.CallCheck.has:type_name -> bindery.ir.v1.Place
-	49, // 59: bindery.ir.v1.CallCheck.subset:type_name -> bindery.ir.v1.Subset
-	50, // 60: bindery.ir.v1.CallCheck.or:type_name -> bindery.ir.v1.Alternative
-	51, // 61: bindery.ir.v1.Subset.these:type_name -> bindery.ir.v1.Place
-	51, // 62: bindery.ir.v1.Subset.of:type_name -> bindery.ir.v1.Place
-	51, // 63: bindery.ir.v1.Alternative.at:type_name -> bindery.ir.v1.Place
-	36, // 64: bindery.ir.v1.Alternative.equals:type_name -> bindery.ir.v1.Scalar
-	14, // 65: bindery.ir.v1.Place.side:type_name -> bindery.ir.v1.Side
-	52, // 66: bindery.ir.v1.Place.steps:type_name -> bindery.ir.v1.Step
-	53, // 67: bindery.ir.v1.Step.every:type_name -> bindery.ir.v1.Every
-	68, // [68:68] is the sub-list for method output_type
-	68, // [68:68] is the sub-list for method input_type
-	68, // [68:68] is the sub-list for extension type_name
-	68, // [68:68] is the sub-list for extension extendee
-	0,  // [0:68] is the sub-list for field type_name
+	34, // 30: bindery.ir.v1.ErrorRule.conditions:type_name -> bindery.ir.v1.Condition
+	39, // 31: bindery.ir.v1.ErrorRule.set:type_name -> bindery.ir.v1.Member
+	39, // 32: bindery.ir.v1.ErrorRule.fallback:type_name -> bindery.ir.v1.Member
+	36, // 33: bindery.ir.v1.ErrorRule.body:type_name -> bindery.ir.v1.BodyCondition
+	38, // 34: bindery.ir.v1.ErrorRule.headers:type_name -> bindery.ir.v1.HeaderMember
+	32, // 35: bindery.ir.v1.BodyCondition.at:type_name -> bindery.ir.v1.Pointer
+	37, // 36: bindery.ir.v1.BodyCondition.values:type_name -> bindery.ir.v1.Scalar
+	39, // 37: bindery.ir.v1.PayloadError.data:type_name -> bindery.ir.v1.Member
+	41, // 38: bindery.ir.v1.PayloadError.keywords:type_name -> bindery.ir.v1.KeywordWord
+	9,  // 39: bindery.ir.v1.MediaRange.kind:type_name -> bindery.ir.v1.PartKind
+	7,  // 40: bindery.ir.v1.Tool.method:type_name -> bindery.ir.v1.Method
+	46, // 41: bindery.ir.v1.Tool.path:type_name -> bindery.ir.v1.PathPart
+	47, // 42: bindery.ir.v1.Tool.arguments:type_name -> bindery.ir.v1.Argument
+	48, // 43: bindery.ir.v1.Tool.payload:type_name -> bindery.ir.v1.Payload
+	57, // 44: bindery.ir.v1.Tool.timeout:type_name -> google.protobuf.Duration
+	50, // 45: bindery.ir.v1.Tool.annotations:type_name -> bindery.ir.v1.Annotations
+	8,  // 46: bindery.ir.v1.Tool.result:type_name -> bindery.ir.v1.ResultMode
+	49, // 47: bindery.ir.v1.Tool.output:type_name -> bindery.ir.v1.Output
+	42, // 48: bindery.ir.v1.Tool.produces:type_name -> bindery.ir.v1.MediaRange
+	43, // 49: bindery.ir.v1.Tool.result_meta:type_name -> bindery.ir.v1.ResultMeta
+	45, // 50: bindery.ir.v1.Tool.retry:type_name -> bindery.ir.v1.Retry
+	51, // 51: bindery.ir.v1.Tool.checks:type_name -> bindery.ir.v1.CallCheck
+	57, // 52: bindery.ir.v1.Retry.max_wait:type_name -> google.protobuf.Duration
+	57, // 53: bindery.ir.v1.Retry.backoff:type_name -> google.protobuf.Duration
+	10, // 54: bindery.ir.v1.Argument.in:type_name -> bindery.ir.v1.ArgumentIn
+	11, // 55: bindery.ir.v1.Argument.type:type_name -> bindery.ir.v1.ArgumentType
+	11, // 56: bindery.ir.v1.Argument.items:type_name -> bindery.ir.v1.ArgumentType
+	12, // 57: bindery.ir.v1.Argument.style:type_name -> bindery.ir.v1.ArrayStyle
+	13, // 58: bindery.ir.v1.Payload.check:type_name -> bindery.ir.v1.Check
+	13, // 59: bindery.ir.v1.Output.check:type_name -> bindery.ir.v1.Check
+	14, // 60: bindery.ir.v1.CallCheck.level:type_name -> bindery.ir.v1.CheckLevel
+	54, // 61: bindery.ir.v1.CallCheck.has:type_name -> bindery.ir.v1.Place
+	52, // 62: bindery.ir.v1.CallCheck.subset:type_name -> bindery.ir.v1.Subset
+	53, // 63: bindery.ir.v1.CallCheck.or:type_name -> bindery.ir.v1.Alternative
+	54, // 64: bindery.ir.v1.Subset.these:type_name -> bindery.ir.v1.Place
+	54, // 65: bindery.ir.v1.Subset.of:type_name -> bindery.ir.v1.Place
+	54, // 66: bindery.ir.v1.Alternative.at:type_name -> bindery.ir.v1.Place
+	37, // 67: bindery.ir.v1.Alternative.equals:type_name -> bindery.ir.v1.Scalar
+	15, // 68: bindery.ir.v1.Place.side:type_name -> bindery.ir.v1.Side
+	55, // 69: bindery.ir.v1.Place.steps:type_name -> bindery.ir.v1.Step
+	56, // 70: bindery.ir.v1.Step.every:type_name -> bindery.ir.v1.Every
+	71, // [71:71] is the sub-list for method output_type
+	71, // [71:71] is the sub-list for method input_type
+	71, // [71:71] is the sub-list for extension type_name
+	71, // [71:71] is the sub-list for extension extendee
+	0,  // [0:71] is the sub-list for field type_name
 }
 
 func init() { file_bindery_ir_v1_ir_proto_init() }
@@ -4427,16 +4647,16 @@ func file_bindery_ir_v1_ir_proto_init() {
 		(*Scalar_Number)(nil),
 		(*Scalar_Truth)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[28].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[30].OneofWrappers = []any{
 		(*PathPart_Literal)(nil),
 		(*PathPart_Argument)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[29].OneofWrappers = []any{}
-	file_bindery_ir_v1_ir_proto_msgTypes[33].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[31].OneofWrappers = []any{}
+	file_bindery_ir_v1_ir_proto_msgTypes[35].OneofWrappers = []any{
 		(*CallCheck_Has)(nil),
 		(*CallCheck_Subset)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[37].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[39].OneofWrappers = []any{
 		(*Step_Token)(nil),
 		(*Step_Every)(nil),
 	}
@@ -4445,8 +4665,8 @@ func file_bindery_ir_v1_ir_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_bindery_ir_v1_ir_proto_rawDesc), len(file_bindery_ir_v1_ir_proto_rawDesc)),
-			NumEnums:      15,
-			NumMessages:   39,
+			NumEnums:      16,
+			NumMessages:   41,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -334,6 +334,36 @@ func TestValidate(t *testing.T) {
 			b.Tools[0].Arguments[0].In, b.Tools[0].Arguments[0].Place = irv1.ArgumentIn_ARGUMENT_IN_BODY, []string{"a"}
 			argument(&irv1.Argument{In: irv1.ArgumentIn_ARGUMENT_IN_BODY, Type: 1, Place: []string{"a", "b"}})(b)
 		}, `binding "library": tool "get_book": args.x: argument "id" goes to the same place`},
+		{"parts of a dual result", func(b *irv1.Binding) {
+			b.Tools[0].Result, b.Tools[0].Produces = irv1.ResultMode_RESULT_MODE_DUAL, []*irv1.MediaRange{{Kind: irv1.PartKind_PART_KIND_TEXT}}
+		}, `binding "library": tool "get_book": produces: only an MCP result has parts`},
+		{"part of no kind", func(b *irv1.Binding) { b.Tools[0].Produces = []*irv1.MediaRange{{}} }, `binding "library": tools.produces.kind: kind is not set`},
+		{"subtype", func(b *irv1.Binding) {
+			b.Tools[0].Produces = []*irv1.MediaRange{{Kind: irv1.PartKind_PART_KIND_TEXT, Subtype: "a\r\nb"}}
+		}, `binding "library": tool "get_book": produces: "a\r\nb" is not a subtype`},
+		{"media type twice", func(b *irv1.Binding) {
+			b.Tools[0].Produces = []*irv1.MediaRange{{Kind: irv1.PartKind_PART_KIND_TEXT}, {Kind: irv1.PartKind_PART_KIND_TEXT}}
+		}, `binding "library": tool "get_book": produces: a media type stands twice`},
+		{"parts and an output schema", func(b *irv1.Binding) {
+			b.Tools[0].Produces = []*irv1.MediaRange{{Kind: irv1.PartKind_PART_KIND_TEXT}}
+			b.Tools[0].Output = &irv1.Output{Shown: true}
+		}, `binding "library": tool "get_book": produces: clients expect`},
+		{"meta of a raw result", func(b *irv1.Binding) {
+			b.Tools[0].Result, b.Tools[0].ResultMeta = irv1.ResultMode_RESULT_MODE_RAW, []*irv1.ResultMeta{{Key: "example.com/id", Header: "Id"}}
+		}, `binding "library": tool "get_book": resultMeta: a raw result has no _meta`},
+		{"meta key without prefix", resultMeta("id", "Id"), `binding "library": tool "get_book": resultMeta.id: it cannot be`},
+		{"meta key of MCP", resultMeta("io.modelcontextprotocol/id", "Id"), `binding "library": tool "get_book": resultMeta.io.modelcontextprotocol/id: it cannot be`},
+		{"meta key of Bindery", resultMeta("Bindery.dev/id", "Id"), `binding "library": tool "get_book": resultMeta.Bindery.dev/id: it cannot be`},
+		{"meta key twice", func(b *irv1.Binding) {
+			resultMeta("example.com/id", "Id")(b)
+			resultMeta("example.com/id", "Id")(b)
+		}, `binding "library": tool "get_book": resultMeta.example.com/id: there are two`},
+		{"meta of no header", resultMeta("example.com/id", "x y"), `binding "library": tool "get_book": resultMeta.example.com/id: "x y" is not`},
+		{"meta of a cookie", resultMeta("example.com/id", "Set-Cookie"), `binding "library": tool "get_book": resultMeta.example.com/id: header Set-Cookie is not for callers`},
+		{"signature of a body that is made", func(b *irv1.Binding) {
+			b.Meta[0].SignsBody, b.Tools[0].Method = true, irv1.Method_METHOD_POST
+			argument(&irv1.Argument{In: irv1.ArgumentIn_ARGUMENT_IN_BODY, Type: 1, Place: []string{"x"}})(b)
+		}, `binding "library": tool "get_book": meta: field "agent" signs a body`},
 		{"path part without kind", func(b *irv1.Binding) { b.Tools[0].Path[1].Kind = nil }, `binding "library": tools.path: kind is not set`},
 		{"relative path", func(b *irv1.Binding) { b.Tools[0].Path[0] = literal("books/") }, `binding "library": tool "get_book": http: "books/{id}" cannot be`},
 		{"path with dots", func(b *irv1.Binding) { b.Tools[0].Path[0] = literal("/a/../") }, `binding "library": tool "get_book": http: "/a/../{id}" cannot be`},
@@ -398,6 +428,13 @@ func text(s string) *irv1.Scalar { return &irv1.Scalar{Kind: &irv1.Scalar_Text{T
 
 func retry(attempts uint32, wait time.Duration) *irv1.Retry {
 	return &irv1.Retry{Attempts: attempts, MaxWait: durationpb.New(wait), Backoff: durationpb.New(wait)}
+}
+
+// resultMeta returns what adds a header of the response to the results of a tool.
+func resultMeta(key, header string) func(b *irv1.Binding) {
+	return func(b *irv1.Binding) {
+		b.Tools[0].ResultMeta = append(b.Tools[0].ResultMeta, &irv1.ResultMeta{Key: key, Header: header})
+	}
 }
 
 // argument returns what adds a, called x, to the tool of a binding.

@@ -16,6 +16,7 @@ func (p *problems) toolRules(t *Tool, b *Binding, schemas map[Digest][]byte) {
 	p.path(t)
 	p.toolMeta(t, b)
 	p.checks(t)
+	p.result(t)
 	d, err := ParseDigest(t.GetInputSchema())
 	p.check(err == nil && schemas[d] != nil, "payload", "the bundle lacks the input schema")
 	if t.GetOutput() != nil {
@@ -45,11 +46,14 @@ func (p *problems) path(t *Tool) {
 }
 
 func (p *problems) toolMeta(t *Tool, b *Binding) {
+	made := slices.ContainsFunc(t.GetArguments(), func(a *Argument) bool { return a.GetIn() == ArgumentIn_ARGUMENT_IN_BODY })
 	names := map[string]bool{}
 	for _, field := range t.GetMeta() {
 		p.check(!names[field], "meta", "field %q stands twice", field)
 		p.check(slices.ContainsFunc(b.GetMeta(), func(r *MetaRule) bool { return r.GetField() == field }),
 			"meta", "the binding has no rule for field %q", field)
+		p.check(!made || !slices.ContainsFunc(b.GetMeta(), func(r *MetaRule) bool { return r.GetField() == field && r.GetSignsBody() }),
+			"meta", "field %q signs a body that the node does not make", field)
 		names[field] = true
 	}
 }
