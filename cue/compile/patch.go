@@ -90,6 +90,7 @@ func (rd *reading) patch(v value, doc *document.Document, schema *document.Value
 		Optional:   rd.optional(v.get("optional"), schema),
 		Open:       rd.patchFlag(v.get("open"), document.Patch{Open: true}, schema),
 		OpenEnum:   rd.patchFlag(v.get("openEnum"), document.Patch{OpenEnum: true}, schema),
+		Overlap:    rd.patchFlag(v.get("overlap"), document.Patch{Overlap: true}, schema),
 		Nullable:   rd.patchFlag(v.get("nullable"), document.Patch{Nullable: true}, schema),
 	}
 }

@@ -15,6 +15,7 @@ type Patch struct {
 	Optional   []string // members that need not be there any more
 	Open       bool     // members that are not named are let through
 	OpenEnum   bool     // values that are not listed are let through, if of the same type
+	Overlap    bool     // values of several of the forms of oneOf are let through
 	Nullable   bool     // null is let through
 }
 
@@ -33,6 +34,9 @@ func (p Patch) apply(v *Value) *Value {
 	}
 	if p.OpenEnum {
 		v = openEnum(v)
+	}
+	if p.Overlap {
+		v = overlap(v)
 	}
 	if p.Nullable {
 		v = nullable(v)
@@ -205,6 +209,22 @@ func (v *Value) typeName() string {
 		return "number"
 	}
 	return "integer"
+}
+
+// overlap lets anyOf take the place of oneOf.
+func overlap(v *Value) *Value {
+	forms := v.Get("oneOf")
+	if forms == nil {
+		return v
+	}
+	if v.Get("anyOf") == nil {
+		return v.replace("oneOf", "anyOf", forms)
+	}
+	all := Arr(Obj(Member{"anyOf", forms}))
+	if and := v.Get("allOf"); and != nil {
+		all.Items = append(slices.Clone(and.Items), all.Items...)
+	}
+	return v.replace("oneOf", "allOf", all)
 }
 
 // combining are the keywords that can refuse null and whose schemas a patch leaves

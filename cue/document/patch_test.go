@@ -14,6 +14,7 @@ import (
 // TestPatch has what each part of a patch makes of each kind of schema.
 func TestPatch(t *testing.T) {
 	nullable, openEnum, open := document.Patch{Nullable: true}, document.Patch{OpenEnum: true}, document.Patch{Open: true}
+	overlap := document.Patch{Overlap: true}
 	optional := document.Patch{Optional: []string{"a", "c"}}
 	tests := []struct {
 		name     string
@@ -47,6 +48,12 @@ func TestPatch(t *testing.T) {
 		{"empty enum", openEnum, `{"enum":[]}`, `{}`},
 		{"no enum", openEnum, `{"type":"string"}`, ``},
 		{"open enum and null", document.Patch{OpenEnum: true, Nullable: true}, `{"enum":["a"]}`, `{"type":["string","null"],"description":"Known values: a."}`},
+
+		{"forms", overlap, `{"title":"T","oneOf":[{"type":"string"},true]}`, `{"title":"T","anyOf":[{"type":"string"},true]}`},
+		{"forms of forms", overlap, `{"oneOf":[true],"anyOf":[false],"allOf":[{}]}`, `{"anyOf":[false],"allOf":[{},{"anyOf":[true]}]}`},
+		{"forms of two kinds", overlap, `{"oneOf":[true],"anyOf":[false]}`, `{"allOf":[{"anyOf":[true]}],"anyOf":[false]}`},
+		{"no forms", overlap, `{"anyOf":[true]}`, ``},
+		{"forms and null", document.Patch{Overlap: true, Nullable: true}, `{"oneOf":[{"type":"string"}]}`, `{"anyOf":[{"type":"string"},{"type":"null"}]}`},
 
 		{"closed", open, `{"additionalProperties":false,"unevaluatedProperties":false,"type":"object"}`, `{"type":"object"}`},
 		{"open but for a schema", open, `{"additionalProperties":{"type":"string"}}`, ``},
@@ -178,15 +185,16 @@ func TestFragment(t *testing.T) {
 // that is what the patch is for.
 func FuzzPatch(f *testing.F) {
 	schemas := []string{
+		`{"oneOf":[{"type":"array","items":{"type":"string"}},{"type":"array"}],"type":"array"}`,
 		`{"type":"object","required":["a"],"additionalProperties":false,"properties":{"a":{"enum":["x",1]},"b":{"$ref":"#"}}}`,
 		`{"anyOf":[{"const":1},{"type":["string","null"]}],"description":"D"}`,
 		`{"allOf":[{"$ref":"#/$defs/A"}],"unevaluatedProperties":false,"$defs":{"A":{"properties":{"a":{"type":"string"}},"required":["a","b"]}}}`,
 		`{"items":{"not":{"type":"string"}},"prefixItems":[false]}`,
 	}
-	values := []string{`{"a":"x"}`, `null`, `{"a":1,"b":{"a":"x"}}`, `["a",1]`, `1`}
+	values := []string{`[1]`, `{"a":"x"}`, `null`, `{"a":1,"b":{"a":"x"}}`, `["a",1]`, `1`}
 	for i, s := range schemas {
 		for _, pointer := range []string{"", "/properties/a", "/properties/b", "/anyOf/0", "/$defs/A", "/items"} {
-			f.Add([]byte(s), pointer, byte(1<<i|1), []byte(values[i]))
+			f.Add([]byte(s), pointer, byte(1<<i|17), []byte(values[i]))
 			f.Add([]byte(s), pointer, byte(0xff), []byte(values[i+1]))
 		}
 	}
@@ -200,7 +208,7 @@ func FuzzPatch(f *testing.F) {
 		if err != nil {
 			return
 		}
-		patch := document.Patch{Nullable: parts&1 != 0, OpenEnum: parts&2 != 0, Open: parts&4 != 0}
+		patch := document.Patch{Nullable: parts&1 != 0, OpenEnum: parts&2 != 0, Open: parts&4 != 0, Overlap: parts&16 != 0}
 		if parts&8 != 0 {
 			patch.Optional = []string{"a", "b"}
 		}
