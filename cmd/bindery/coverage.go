@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/bindery-dev/bindery/cmd/internal/trial"
 	"github.com/bindery-dev/bindery/cue/diag"
@@ -9,18 +10,32 @@ import (
 
 // showCoverage lists what no test exercised.
 func (p *program) showCoverage(parts []trial.Part) {
-	tools, rules := newTally(parts, func(c trial.Part) bool { return c.Tool != "" }), newTally(parts, func(c trial.Part) bool { return c.Rule != "" })
 	for _, c := range parts {
 		if !c.Covered {
 			fmt.Fprintf(p.out, "%s: no test exercises %s\n", diag.Place(c.Position), partName(c))
 		}
 	}
-	fmt.Fprintf(p.out, "coverage: %d%% (%s tools, %s error rules)\n", percent(parts), tools, rules)
+	fmt.Fprintf(p.out, "coverage: %d%% (%s)\n", percent(parts), strings.Join(tallies(parts), ", "))
+}
+
+// tallies says of each kind of part how many are covered.
+func tallies(parts []trial.Part) []string {
+	all := []string{
+		newTally(parts, func(c trial.Part) bool { return c.Tool != "" && c.Check == "" }).String() + " tools",
+		newTally(parts, func(c trial.Part) bool { return c.Rule != "" }).String() + " error rules",
+	}
+	if checks := newTally(parts, func(c trial.Part) bool { return c.Check != "" }); checks.all > 0 {
+		all = append(all, checks.String()+" checks")
+	}
+	return all
 }
 
 func partName(c trial.Part) string {
-	if c.Rule != "" {
+	switch {
+	case c.Rule != "":
 		return "error rule " + c.Binding + "." + c.Rule
+	case c.Check != "":
+		return "check " + c.Binding + "." + c.Tool + "." + c.Check
 	}
 	return "tool " + c.Binding + "." + c.Tool
 }

@@ -56,14 +56,14 @@ network: only the connection, the clock, the source of UUIDs and the secrets are
 replaced.
 
 A test that fails is printed as file:line:column: "name", followed by each thing
-that is not as it is stated. --coverage lists the tools and error rules that no
-test exercises.`
+that is not as it is stated. --coverage lists the tools, their checks and the
+error rules that no test exercises.`
 	c.Example = `  bindery test
   bindery test examples/acp --coverage
   bindery test --run 'unavailable|timeout' -v`
 	t.tags, t.out = tagsFlag(c), outputFlag(c)
 	c.Flags().StringVar(&t.run, "run", "", "run only the tests whose name matches `REGEXP`")
-	c.Flags().BoolVar(&t.coverage, "coverage", false, "list the tools and error rules that no test exercises")
+	c.Flags().BoolVar(&t.coverage, "coverage", false, "list the tools, checks and error rules that no test exercises")
 	c.Flags().BoolVarP(&t.verbose, "verbose", "v", false, "list the tests that pass, too")
 	return c
 }

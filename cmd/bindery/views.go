@@ -239,6 +239,7 @@ type coverageView struct {
 type partView struct {
 	Binding string `json:"binding"`
 	Tool    string `json:"tool"`
+	Check   string `json:"check"`
 	Rule    string `json:"rule"`
 	File    string `json:"file"`
 	Line    uint32 `json:"line"`
@@ -261,7 +262,7 @@ func viewTests(t *trials) testsView {
 	}
 	for _, c := range t.parts {
 		view.Coverage.Parts = append(view.Coverage.Parts, partView{
-			c.Binding, c.Tool, c.Rule, c.Position.GetFile(), c.Position.GetLine(), c.Position.GetColumn(), c.Covered,
+			c.Binding, c.Tool, c.Check, c.Rule, c.Position.GetFile(), c.Position.GetLine(), c.Position.GetColumn(), c.Covered,
 		})
 	}
 	return view

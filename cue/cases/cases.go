@@ -26,6 +26,7 @@ type Case struct {
 	// protocol; nil when Error is set.
 	Result []byte
 	Error  *Error
+	Checks []string  // of the tool, those that the call fails; sorted
 	Now    time.Time // of the call
 	UUID   string    // each one that is generated
 }

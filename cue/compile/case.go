@@ -47,6 +47,7 @@ func (rd caseReading) read(name string, v value) *cases.Case {
 		c.Now = instant(s)
 	}
 	rd.expectation(v, c)
+	c.Checks = rd.menu.failing(c, v.get("checks"), rd.report)
 	return c
 }
 

@@ -3,14 +3,20 @@ package compile
 import (
 	"slices"
 
+	"github.com/bindery-dev/bindery/cue/cases"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
 
-// A menu is the tools that there are to call, by the bindings that have them.
+// A menu is the tools that there are to call, by the bindings that have them, and
+// their checks.
 type menu struct {
 	bindings map[string][]string // tools by binding
 	tools    map[string][]string // bindings by tool, sorted
+	checks   map[dish][]string   // by tool, sorted
 }
+
+// A dish is a tool of a binding.
+type dish struct{ binding, tool string }
 
 // newMenu returns the menu of a bundle; nil when there is none, and so nothing is
 // known of its tools.
@@ -22,11 +28,15 @@ func newMenu(bundle *irv1.Bundle) (*menu, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &menu{map[string][]string{}, map[string][]string{}}
+	m := &menu{map[string][]string{}, map[string][]string{}, map[dish][]string{}}
 	for _, b := range content.Bindings {
 		for _, t := range b.GetTools() {
 			m.bindings[b.GetName()] = append(m.bindings[b.GetName()], t.GetName())
 			m.tools[t.GetName()] = append(m.tools[t.GetName()], b.GetName())
+			for _, c := range t.GetChecks() {
+				at := dish{b.GetName(), t.GetName()}
+				m.checks[at] = append(m.checks[at], c.GetName())
+			}
 		}
 	}
 	return m, nil
@@ -54,4 +64,20 @@ func (m *menu) binding(tool, binding value, r report) string {
 		return owners[0]
 	}
 	return ""
+}
+
+// failing returns the checks that the case c says its call fails. One that the tool
+// does not have is reported.
+func (m *menu) failing(c *cases.Case, v value, r report) []string {
+	fields := v.fields()
+	var all []string
+	for _, name := range sorted(fields) {
+		if m != nil && c.Binding != "" && !slices.Contains(m.checks[dish{c.Binding, c.Tool}], name) {
+			r.unknownCheck(fields[name], name, c.Tool, m.checks[dish{c.Binding, c.Tool}])
+		}
+		if fields[name].flag() {
+			all = append(all, name)
+		}
+	}
+	return all
 }

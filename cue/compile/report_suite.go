@@ -49,6 +49,10 @@ func (r report) ambiguousTool(v value, name string, bindings []string) {
 	r.list.Errorf(v.at("ambiguous-tool", "add binding: with one of "+quoted(bindings)), "several bindings have a tool %q", name)
 }
 
+func (r report) unknownCheck(v value, name, tool string, known []string) {
+	r.list.Errorf(v.atLabel("unknown-check", diag.Nearest(name, known)), "tool %q has no check %q", tool, name)
+}
+
 func (r report) noExpectation(v value) {
 	r.list.Errorf(v.atLabel("no-expectation", "add result: {...}, or error: {code: ..., message: ...}"), "the test does not say what the caller gets")
 }

@@ -87,6 +87,9 @@ func renderCases(b *bytes.Buffer, all []*cases.Case) {
 			}
 			fmt.Fprintf(b, "\t< %d %q%s\n", e.Response.Status, e.Response.Header, renderBody(e.Response.Body))
 		}
+		if len(c.Checks) > 0 {
+			fmt.Fprintf(b, "\t! %q\n", c.Checks)
+		}
 		if c.Error != nil {
 			fmt.Fprintf(b, "\t= error %d %q %s\n", c.Error.Code, c.Error.Message, c.Error.Data)
 		} else {

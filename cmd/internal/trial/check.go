@@ -84,6 +84,21 @@ func checkAnswer(c *cases.Case, members []byte, refusal *call.Error) []Problem {
 	return checkResult(decode(c.Result), decode([]byte(result)))
 }
 
+// checkChecks holds the checks that the call failed against those that it must fail.
+func checkChecks(want, got []string) (problems []Problem) {
+	for _, name := range want {
+		if !slices.Contains(got, name) {
+			problems = append(problems, Problem{Where: "checks." + name, Want: "a failure"})
+		}
+	}
+	for _, name := range got {
+		if !slices.Contains(want, name) {
+			problems = append(problems, Problem{Where: "checks." + name, Got: "a failure"})
+		}
+	}
+	return problems
+}
+
 // describe returns a JSON-RPC error as JSON.
 func describe(code int, message string, data []byte) string {
 	s := fmt.Sprintf(`{"code":%d,"message":%s`, code, rawjson.Quote(message))

@@ -5,23 +5,28 @@ import (
 	sourcev1 "github.com/bindery-dev/bindery/proto/bindery/source/v1"
 )
 
-// A Part is a part of a module that a case can exercise: a tool, or an error rule.
+// A Part is a part of a module that a case can exercise: a tool, a check of one, or
+// an error rule.
 type Part struct {
 	Binding  string
 	Tool     string             // "" for an error rule
+	Check    string             // "" for the tool itself
 	Rule     string             // "" for a tool
 	Position *sourcev1.Position // nil: not known
 	Covered  bool               // some case exercised it
 }
 
-// Cover returns the parts of a module, by binding: its error rules, then its tools,
-// each sorted by name. A tool is covered by a case that calls it, an error rule by
-// one whose error it made.
+// Cover returns the parts of a module, by binding: its error rules, then its tools
+// with their checks, each sorted by name. A tool is covered by a case that calls it,
+// a check by one that fails it, an error rule by one whose error it made.
 func Cover(bundle *irv1.Content, places *sourcev1.SourceMap, verdicts []Verdict) []Part {
 	covered := map[Part]bool{}
 	for _, v := range verdicts {
 		covered[Part{Binding: v.Case.Binding, Tool: v.Case.Tool}] = true
 		covered[Part{Binding: v.Case.Binding, Rule: v.Rule}] = true
+		for _, name := range v.Checks {
+			covered[Part{Binding: v.Case.Binding, Tool: v.Case.Tool, Check: name}] = true
+		}
 	}
 	var all []Part
 	for _, b := range bundle.Bindings {
@@ -30,6 +35,9 @@ func Cover(bundle *irv1.Content, places *sourcev1.SourceMap, verdicts []Verdict)
 		}
 		for _, t := range b.GetTools() {
 			all = append(all, Part{Binding: b.GetName(), Tool: t.GetName()})
+			for _, c := range t.GetChecks() {
+				all = append(all, Part{Binding: b.GetName(), Tool: t.GetName(), Check: c.GetName()})
+			}
 		}
 	}
 	for i := range all {
@@ -40,8 +48,11 @@ func Cover(bundle *irv1.Content, places *sourcev1.SourceMap, verdicts []Verdict)
 
 func placeOf(places *sourcev1.SourceMap, p Part) *sourcev1.Position {
 	field := ""
-	if p.Rule != "" {
+	switch {
+	case p.Rule != "":
 		field = "errors.rules." + p.Rule
+	case p.Check != "":
+		field = "checks." + p.Check
 	}
 	for _, e := range places.GetEntries() {
 		if e.GetBinding() == p.Binding && e.GetTool() == p.Tool && e.GetField() == field {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -65,6 +66,10 @@ func TestANodeAgrees(t *testing.T) {
 	}
 }
 
+// unreached are the checks of the example module that no call fails: the schema of
+// its payload demands the same before.
+var unreached = []string{"agent_capabilities"}
+
 // TestExample holds that the tests of the example module pass and exercise all of it.
 func TestExample(t *testing.T) {
 	suite, content := example(t)
@@ -78,8 +83,8 @@ func TestExample(t *testing.T) {
 		}
 	}
 	for _, p := range Cover(content, suite.Compiled.GetSourceMap(), all) {
-		if !p.Covered {
-			t.Errorf("%s: no test exercises %s %s%s", diag.Place(p.Position), p.Binding, p.Tool, p.Rule)
+		if !p.Covered && !slices.Contains(unreached, p.Check) {
+			t.Errorf("%s: no test exercises %s %s%s %s", diag.Place(p.Position), p.Binding, p.Tool, p.Rule, p.Check)
 		}
 	}
 }

@@ -55,9 +55,10 @@ func (s *stage) run(ctx context.Context, c *cases.Case) Verdict {
 	tool := s.table.Endpoint(s.endpoints[c.Binding]).Tool(c.Tool)
 	outcome := call.Do(ctx, tool, call.Request{Arguments: c.Arguments})
 	members, refusal := result.Of(tool, outcome)
-	v := Verdict{Case: c, Rule: outcome.Rule, Problems: checkRequests(c.Exchanges, s.got)}
+	v := Verdict{Case: c, Rule: outcome.Rule, Checks: outcome.Checks, Problems: checkRequests(c.Exchanges, s.got)}
 	if len(s.got) <= len(c.Exchanges) { // else what the caller got follows from that
 		v.Problems = append(v.Problems, checkAnswer(c, members, refusal)...)
+		v.Problems = append(v.Problems, checkChecks(c.Checks, outcome.Checks)...)
 	}
 	v.Took = time.Since(began)
 	return v

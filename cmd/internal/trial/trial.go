@@ -27,7 +27,9 @@ type Verdict struct {
 	Problems []Problem
 	// Rule is the name of the error rule that made the caller's error; "" for none.
 	Rule string
-	Took time.Duration
+	// Checks are those of the tool that the call failed.
+	Checks []string
+	Took   time.Duration
 }
 
 // Passed reports whether everything was as the case states it.

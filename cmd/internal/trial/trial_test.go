@@ -69,7 +69,7 @@ func verdicts(t *testing.T, files []txtar.File) string {
 	}
 	for _, part := range trial.Cover(content, suite.Compiled.GetSourceMap(), all) {
 		if !part.Covered {
-			fmt.Fprintf(&b, "%s: not covered: %s%s\n", diag.Place(part.Position), part.Tool, part.Rule)
+			fmt.Fprintf(&b, "%s: not covered: %s\n", diag.Place(part.Position), strings.Join([]string{part.Tool, part.Check, part.Rule}, " "))
 		}
 	}
 	return b.String()
