@@ -68,6 +68,9 @@ func (rd *reading) checkMetaRule(rule *irv1.MetaRule, v value) {
 	if rule.GetRequired() && rule.GetGenerate() != irv1.Generate_GENERATE_NOTHING {
 		rd.requiredAndGenerated(v.get("generate"))
 	}
+	if rule.GetNamespace() != "" && !rule.GetKey() {
+		rd.namespaceOfNoKey(v.get("namespace"))
+	}
 	for _, s := range rule.GetOneOf() {
 		if n := uint32(len(s)); n < rule.GetMinLength() || n > rule.GetMaxLength() {
 			rd.oneOfLength(v.get("oneOf"), s, rule)

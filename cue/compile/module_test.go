@@ -166,6 +166,9 @@ func renderBindings(b *bytes.Buffer, content *irv1.Content) {
 		fmt.Fprintf(b, "binding %s %q at %s\n", binding.GetName(), binding.GetTitle(), binding.GetEndpoint())
 		fmt.Fprintf(b, "\tupstream %s %s%s, %d and %d bytes\n", u.GetScheme(), u.GetAuthority(), u.GetBasePath(), u.GetMaxRequestBytes(), u.GetMaxResponseBytes())
 		renderSecurity(b, u)
+		if budget := u.GetRetryBudget(); budget != nil {
+			fmt.Fprintf(b, "\tretryBudget %d%% and %d/s\n", budget.GetPercent(), budget.GetPerSecond())
+		}
 		for _, h := range u.GetHeaders() {
 			fmt.Fprintf(b, "\theader %s: %s\n", h.GetName(), h.GetValue())
 		}
@@ -173,6 +176,9 @@ func renderBindings(b *bytes.Buffer, content *irv1.Content) {
 			fmt.Fprintf(b, "\tmeta %s -> %s %s %s %d..%d required=%t %q%s\n", m.GetField(), m.GetHeader(), m.GetFormat(), m.GetGenerate(),
 				m.GetMinLength(), m.GetMaxLength(), m.GetRequired(), m.GetOneOf(),
 				map[bool]string{true: " signs the body"}[m.GetSignsBody()])
+			if m.GetKey() {
+				fmt.Fprintf(b, "\t\tkey, namespace %q\n", m.GetNamespace())
+			}
 		}
 		renderErrors(b, binding.GetErrors())
 		for _, d := range binding.GetDocuments() {
@@ -183,6 +189,9 @@ func renderBindings(b *bytes.Buffer, content *irv1.Content) {
 				t.GetTimeout().AsDuration(), t.GetResult())
 			a := t.GetAnnotations()
 			fmt.Fprintf(b, "\t\treadOnly=%t destructive=%t idempotent=%t openWorld=%t\n", a.GetReadOnly(), a.GetDestructive(), a.GetIdempotent(), a.GetOpenWorld())
+			if r := t.GetRetry(); r != nil {
+				fmt.Fprintf(b, "\t\tretry %d attempts, maxWait %s, backoff %s\n", r.GetAttempts(), r.GetMaxWait().AsDuration(), r.GetBackoff().AsDuration())
+			}
 			for _, arg := range t.GetArguments() {
 				renderArgument(b, arg)
 			}

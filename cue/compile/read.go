@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/bindery-dev/bindery/cue/document"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
@@ -41,7 +42,12 @@ const (
 	defaultBody      = 4 << 20
 	defaultMinLength = 1
 	defaultMaxLength = 1024
-	defaultTimeout   = 10   // seconds
+	defaultTimeout   = 10 // seconds
+	defaultAttempts  = 1
+	defaultMaxWait   = 5 * time.Second
+	defaultBackoff   = 100 * time.Millisecond
+	defaultPercent   = 20
+	defaultPerSecond = 1
 	defaultMaxAge    = 3600 // seconds
 	defaultMediaType = "application/json"
 )
@@ -77,6 +83,7 @@ func (u *unit) read(name string, v value, r report) *binding {
 		b.ir.Tools = append(b.ir.Tools, rd.tool(tool, tools[tool]))
 	}
 	rd.checkPatches()
+	b.ir.Upstream.RetryBudget = retryBudget(v.get("upstream").get("retryBudget"), b.ir.GetTools())
 	b.entries = append(b.entries, source.entries...)
 	return b
 }
@@ -162,6 +169,8 @@ func (rd *reading) metaRules(v value) []*irv1.MetaRule {
 			MaxLength:   uint32(f.get("maxLength").number(defaultMaxLength)),
 			OneOf:       f.get("oneOf").texts(),
 			SignsBody:   f.get("signs").text() == "body",
+			Key:         f.get("key").flag(),
+			Namespace:   canonical(f.get("namespace").get("header").text()),
 		}
 		rd.checkMetaRule(rule, f)
 		all = append(all, rule)

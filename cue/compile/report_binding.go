@@ -88,6 +88,21 @@ func (r report) requiredAndGenerated(v value) {
 		"a field that is required is never generated: the call without it is refused")
 }
 
+func (r report) namespaceOfNoKey(v value) {
+	r.list.Errorf(v.atLabel("namespace-of-no-key", "add key: true if the field makes a request safe to repeat, or remove namespace"),
+		"only a key has a namespace")
+}
+
+func (r report) idleRetry(v value) {
+	r.list.Warnf(v.at("idle-retry", `add retry: true to error rules for what passes, such as status: ["429", "503"]`),
+		"no error rule has retry, so nothing is sent again")
+}
+
+func (r report) unsafeRetry(v value) {
+	r.list.Errorf(v.at("unsafe-retry", "give the meta rule of a key key: true, or write annotations: idempotent: true if a second call changes nothing more"),
+		"a request that is sent again could do its work twice: the tool is not idempotent and takes no key")
+}
+
 func (r report) oneOfLength(v value, s string, rule *irv1.MetaRule) {
 	r.list.Errorf(v.at("one-of-length", "change minLength, maxLength or the value"),
 		"%q is not between %d and %d bytes long, so it is never accepted", s, rule.GetMinLength(), rule.GetMaxLength())

@@ -32,6 +32,7 @@ func (rd *reading) tool(name string, v value) *irv1.Tool {
 	if s := v.get("http").text(); s != "" {
 		rd.operation(t, s, v)
 	}
+	t.Retry = rd.retry(t, v.get("retry"))
 	in := input{tool: t, rules: rd.out.ir.GetMeta(), bundle: rd.unit.module.documents.NewBundle(rd.patches, rd.list)}
 	if ref := v.get("payload"); ref.exists() {
 		t.Payload = &irv1.Payload{

@@ -25,11 +25,13 @@ type arguments struct {
 	all     rawjson.Value // an object
 	meta    rawjson.Value
 	payload rawjson.Value
+	inbound http.Header // what they came with, see Request
 }
 
-// parse takes args apart. Arguments that a tool does not know are ignored, as MCP
+// parse takes the arguments of r apart. Arguments that a tool does not know are ignored, as MCP
 // clients expect: the schema that they are shown is open.
-func parse(args []byte) (arguments, error) {
+func parse(r Request) (arguments, error) {
+	args := r.Arguments
 	if args == nil {
 		args = []byte("{}")
 	}
@@ -40,7 +42,7 @@ func parse(args []byte) (arguments, error) {
 	if v.Kind() != rawjson.Object {
 		return arguments{}, invalidf("arguments must be an object, not %s", v.Kind())
 	}
-	return arguments{all: v, meta: v.Member("meta"), payload: v.Member("payload")}, nil
+	return arguments{all: v, meta: v.Member("meta"), payload: v.Member("payload"), inbound: r.Header}, nil
 }
 
 // prepare makes the request that a stands for, without the credential. A payload
@@ -51,7 +53,7 @@ func prepare(t *table.Tool, a arguments) (r *upstream.Request, noted []Breach, e
 	if t.Accept != "" {
 		header.Set("Accept", t.Accept)
 	}
-	if err := setMeta(header, t, a.meta); err != nil {
+	if err := setMeta(header, t, a.meta, a.inbound); err != nil {
 		return nil, nil, err
 	}
 	given, err := valuesOf(t, a.all)

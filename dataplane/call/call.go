@@ -97,6 +97,14 @@ type Outcome struct {
 	// Rule is the name of the error rule that Error was made by; "" when there was
 	// none.
 	Rule string
+	// Attempts is how often the request was sent.
+	Attempts int
+	// Retries are the names of the rules for which the request was sent again, in
+	// order; one less than Attempts.
+	Retries []string
+	// RetryAfter is how long the upstream, whose last response was no 2xx, asks to
+	// wait; 0 when it does not ask.
+	RetryAfter time.Duration
 	// Breaches are the bodies that broke their schemas, whether the call failed for it
 	// or not; at most one a direction.
 	Breaches []Breach
@@ -106,6 +114,8 @@ type Outcome struct {
 	// Err says for a log why the call failed, nil when Error says it all. It holds
 	// neither secrets nor anything that the caller or the upstream sent.
 	Err error
+
+	again bool // the rule says that the request may be sent again
 }
 
 // An Error is what the caller gets in place of a result.
@@ -125,7 +135,7 @@ func Do(ctx context.Context, t *table.Tool, r Request) (o Outcome) {
 			o = panicked(p)
 		}
 	}()
-	a, err := parse(r.Arguments)
+	a, err := parse(r)
 	if err != nil {
 		return refused(t, err)
 	}
@@ -152,12 +162,20 @@ func exchange(ctx context.Context, t *table.Tool, a arguments, req *upstream.Req
 		return unauthorized(t, err)
 	}
 	req.Timeout -= time.Since(began)
+	if t.Retry != nil && repeatable(t, req.Header) {
+		return repeat(ctx, t, a, req)
+	}
+	return attempt(ctx, t, a, req)
+}
+
+// attempt sends req, which the arguments a became, once.
+func attempt(ctx context.Context, t *table.Tool, a arguments, req *upstream.Request) Outcome {
 	resp, err := t.Service.Client.Do(ctx, req)
 	if err == nil && resp.Status == http.StatusUnauthorized {
 		t.Service.Credential.Rejected(req.Header)
 	}
 	o := ended(t, a, resp, err)
-	o.Meta = resultMeta(t, resp)
+	o.Meta, o.Attempts = resultMeta(t, resp), 1
 	return o
 }
 

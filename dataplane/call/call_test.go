@@ -169,8 +169,12 @@ func build(t testing.TB, b *irv1.Binding, deps table.Deps, schemas ...string) *t
 	if deps.Secrets == nil {
 		deps.Secrets = secret.New("", func(name string) (string, bool) { return "s3cr3t", name == "BINDERY_SECRET_LIBRARY_TOKEN" })
 	}
-	deps.Now = func() time.Time { return time.Date(2026, 1, 31, 9, 30, 0, 5, time.FixedZone("", 3600)) }
-	deps.UUID = func() string { return "123e4567-e89b-42d3-a456-426614174000" }
+	if deps.Now == nil {
+		deps.Now = func() time.Time { return time.Date(2026, 1, 31, 9, 30, 0, 5, time.FixedZone("", 3600)) }
+	}
+	if deps.UUID == nil {
+		deps.UUID = func() string { return "123e4567-e89b-42d3-a456-426614174000" }
+	}
 	tab, err := table.Build(content, &discoveryv1.Generation{Number: 1}, nil, deps)
 	if err != nil {
 		t.Fatal(err)

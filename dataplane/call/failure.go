@@ -21,7 +21,7 @@ func broken(t *table.Tool, resp *upstream.Response, err error) Outcome {
 	switch {
 	case errors.Is(err, upstream.ErrCanceled):
 		return Outcome{Class: Canceled, Err: err, Error: &Error{Code: CodeInternal, Message: "The call was canceled.", Style: t.Errors.Style}}
-	case errors.Is(err, upstream.ErrTooLarge) && !isSuccess(resp.Status):
+	case errors.Is(err, upstream.ErrTooLarge) && resp != nil && !isSuccess(resp.Status):
 		return rejected(t, resp)
 	}
 	return failed(t, failureOf(err), resp, err)
@@ -53,10 +53,9 @@ func rejected(t *table.Tool, resp *upstream.Response) Outcome {
 		data = fmt.Appendf(nil, `{"status":%d}`, resp.Status)
 	}
 	sentence := fmt.Sprintf("The service answered with status %d.", resp.Status)
-	return Outcome{
-		Class: UpstreamError, Status: resp.Status, Rule: nameOf(rule),
-		Error: newError(t.Errors, rule, withHeaders(rule, data, resp.Header), sentence),
-	}
+	o := Outcome{Class: UpstreamError, Status: resp.Status, RetryAfter: retryAfter(resp.Header, t.Deps().Now())}
+	o.fail(t.Errors, rule, withHeaders(rule, data, resp.Header), sentence)
+	return o
 }
 
 // failed is the outcome of an exchange without a usable response, for the reason
@@ -74,10 +73,9 @@ func failed(t *table.Tool, failure irv1.Failure, resp *upstream.Response, why er
 		class, sentence = Unusable, "The service sent an answer that cannot be used."
 	}
 	rule := t.Errors.Failure(failure, resp.Header.Get("Content-Type"))
-	return Outcome{
-		Class: class, Status: resp.Status, Err: why, Rule: nameOf(rule),
-		Error: newError(t.Errors, rule, withHeaders(rule, fallback(rule), resp.Header), sentence),
-	}
+	o := Outcome{Class: class, Status: resp.Status, Err: why}
+	o.fail(t.Errors, rule, withHeaders(rule, fallback(rule), resp.Header), sentence)
+	return o
 }
 
 // reported returns what body says of an error: the object that the upstream wraps
@@ -148,28 +146,20 @@ func fallback(rule *table.Rule) rawjson.Value {
 	return rule.Fallback
 }
 
-func nameOf(rule *table.Rule) string {
-	if rule == nil {
-		return ""
-	}
-	return rule.Name
-}
-
-// newError returns the error with data, which may be nil. Its message is the rule's,
+// fail sets the error of o, with data, which may be nil. Its message is the rule's,
 // or the one in data, or else sentence.
-func newError(e *table.Errors, rule *table.Rule, data rawjson.Value, sentence string) *Error {
-	err := &Error{Code: e.Code, Data: data, Style: e.Style}
+func (o *Outcome) fail(e *table.Errors, rule *table.Rule, data rawjson.Value, sentence string) {
+	o.Error = &Error{Code: e.Code, Data: data, Style: e.Style}
 	if rule != nil {
-		err.Message = rule.Message
+		o.Rule, o.again, o.Error.Message = rule.Name, rule.Retry, rule.Message
 		if rule.Code != 0 {
-			err.Code = rule.Code
+			o.Error.Code = rule.Code
 		}
 	}
-	if err.Message == "" && e.Message != nil {
-		err.Message, _ = data.Lookup(e.Message.GetTokens()).Text()
+	if o.Error.Message == "" && e.Message != nil {
+		o.Error.Message, _ = data.Lookup(e.Message.GetTokens()).Text()
 	}
-	if err.Message == "" {
-		err.Message = sentence
+	if o.Error.Message == "" {
+		o.Error.Message = sentence
 	}
-	return err
 }

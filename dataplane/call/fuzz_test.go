@@ -7,10 +7,12 @@ import (
 	"io"
 	"net/http"
 	"path"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/bindery-dev/bindery/dataplane/call"
@@ -29,6 +31,7 @@ import (
 //     its place;
 //   - where a body broke its schema is told in words of the schema;
 //   - a call that fails a check that refuses it is not sent, or is no result;
+//   - a request goes out again only if that is safe, and as it was;
 //   - a call ends with one JSON value on one line, with a part of a media type that
 //     its tool produces, or with an error;
 //   - what headers of the response add to a result is valid text of bounded length.
@@ -54,7 +57,10 @@ func FuzzCall(f *testing.F) {
 	for _, tool := range b.Tools[2:] {
 		tool.Output = &irv1.Output{Schema: digest[:], Check: warn}
 	}
-	endpoint := build(f, b, transport(up.roundTrip)).Endpoint("/mcp")
+	lend(b)
+	deps := transport(up.roundTrip)
+	deps.Sleep = func(context.Context, time.Duration) error { return nil }
+	endpoint := build(f, b, deps).Endpoint("/mcp")
 	for i := range args {
 		for which := range endpoint.Tools {
 			f.Add(byte(which), []byte(args[i]), uint16(which%2*203+i), []byte(bodies[i%len(bodies)]))
@@ -72,6 +78,7 @@ func FuzzCall(f *testing.F) {
 		if up.sent == nil {
 			return
 		}
+		holdAttempts(t, tool, up, o)
 		holdTarget(t, tool, up.sent)
 		holdQuery(t, tool, args, up.sent.URL.RawQuery)
 		holdHeader(t, up.sent.Header)
@@ -86,13 +93,16 @@ type fake struct {
 	body   []byte
 	sent   *http.Request
 	got    []byte
+	sends  []*http.Request // of all attempts
+	bodies [][]byte
 }
 
 func (f *fake) roundTrip(r *http.Request) (*http.Response, error) {
-	f.sent = r
+	f.sent, f.sends = r, append(f.sends, r)
 	if r.Body != nil {
 		f.got, _ = io.ReadAll(r.Body)
 	}
+	f.bodies = append(f.bodies, f.got)
 	return &http.Response{StatusCode: f.status, ContentLength: -1, Header: f.header, Body: io.NopCloser(bytes.NewReader(f.body))}, nil
 }
 
@@ -167,6 +177,18 @@ func holdResult(t *testing.T, tool *table.Tool, o call.Outcome) {
 
 // placeInBook matches the places of bookSchema.
 var placeInBook = regexp.MustCompile(`^\$(\[\*\]|\.\*|\.(payload|title|copies|shelf|isbn|added|tags|name))*(\.\.\*)?$`)
+
+func holdAttempts(t *testing.T, tool *table.Tool, up *fake, o call.Outcome) {
+	t.Helper()
+	if n := len(up.sends); n != o.Attempts || n != len(o.Retries)+1 || n > 3 || n > 1 && tool.Method != "GET" && up.sent.Header.Get("Request-Key") == "" {
+		t.Errorf("%s was sent %d times, %d attempts for %q", tool.Name, n, o.Attempts, o.Retries)
+	}
+	for i, r := range up.sends {
+		if r.URL.String() != up.sent.URL.String() || !reflect.DeepEqual(r.Header, up.sent.Header) || !bytes.Equal(up.bodies[i], up.got) {
+			t.Errorf("attempt %d was another request", i)
+		}
+	}
+}
 
 func holdTarget(t *testing.T, tool *table.Tool, r *http.Request) {
 	t.Helper()

@@ -1,6 +1,8 @@
 package call
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"net/http"
 	"net/url"
 	"slices"
@@ -15,12 +17,13 @@ import (
 // setMeta sets the headers that the fields of meta stand for, and generates those
 // that are absent and can be. Fields without a rule are ignored. Null is a value of
 // the wrong type and not an absent field, so that no header gets lost unnoticed.
-func setMeta(header http.Header, t *table.Tool, meta rawjson.Value) error {
+// inbound is the header that the call came with.
+func setMeta(header http.Header, t *table.Tool, meta rawjson.Value, inbound http.Header) error {
 	if meta != nil && meta.Kind() != rawjson.Object {
 		return invalidf("argument %q must be an object, not %s", "meta", meta.Kind())
 	}
 	for _, rule := range t.Meta {
-		value, err := metaValue(rule, meta.Member(rule.GetField()), t.Deps())
+		value, err := metaValue(rule, meta.Member(rule.GetField()), t.Deps(), inbound)
 		if err != nil {
 			return err
 		}
@@ -33,7 +36,7 @@ func setMeta(header http.Header, t *table.Tool, meta rawjson.Value) error {
 
 // metaValue returns the header value of a field whose value is v, nil when absent;
 // "" when the header is left out.
-func metaValue(rule *irv1.MetaRule, v rawjson.Value, deps *table.Deps) (string, error) {
+func metaValue(rule *irv1.MetaRule, v rawjson.Value, deps *table.Deps, inbound http.Header) (string, error) {
 	if v == nil {
 		return absent(rule, deps)
 	}
@@ -44,7 +47,21 @@ func metaValue(rule *irv1.MetaRule, v rawjson.Value, deps *table.Deps) (string, 
 	if problem := checkMeta(rule, value); problem != "" {
 		return "", invalidf("meta.%s %s", rule.GetField(), problem)
 	}
+	if rule.GetNamespace() != "" && value != "" {
+		return namespaced(rule, value, inbound)
+	}
 	return value, nil
+}
+
+// namespaced returns what stands for the key in the namespace of its caller. No key
+// of one caller is ever sent for a key of another: a header's value has no zero byte.
+func namespaced(rule *irv1.MetaRule, key string, inbound http.Header) (string, error) {
+	callers := inbound.Values(rule.GetNamespace())
+	if len(callers) != 1 || callers[0] == "" {
+		return "", invalidf("meta.%s needs one header %s on the request that carries the call", rule.GetField(), rule.GetNamespace())
+	}
+	sum := sha256.Sum256([]byte(callers[0] + "\x00" + key))
+	return hex.EncodeToString(sum[:]), nil
 }
 
 // absent returns what stands for a field that the caller left out.

@@ -26,6 +26,7 @@ func (e *endpoint) callTool(ctx context.Context, t *table.Table, req *mcp.CallTo
 	}
 	outcome := call.Do(ctx, tool, requestOf(req))
 	done(tool, outcome)
+	askToWait(ctx, outcome.RetryAfter)
 	a, refusal := answerOf(t, tool, req.ProtocolVersion(), outcome)
 	if refusal != nil {
 		return nil, &jsonrpc.Error{Code: int64(refusal.Code), Message: refusal.Message, Data: json.RawMessage(refusal.Data)}
@@ -95,8 +96,12 @@ func (w watch) begin(ctx context.Context, endpoint string, t *table.Table) (done
 			slog.String("tool", name),
 			slog.String("class", o.Class.String()),
 			slog.Int("status", o.Status),
+			slog.Int("attempts", o.Attempts),
 			slog.Duration("took", took),
 			slog.Uint64("revision", t.Generation().GetNumber()),
+		}
+		for _, rule := range o.Retries {
+			w.retries.WithLabelValues(endpoint, name, rule).Inc()
 		}
 		for _, b := range o.Breaches {
 			w.breaches.count(endpoint, name, b)

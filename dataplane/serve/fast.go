@@ -36,6 +36,7 @@ func (e *endpoint) fast(w http.ResponseWriter, r *http.Request, body []byte) boo
 	h := w.Header()
 	h.Set("Cache-Control", "no-cache, no-transform")
 	h.Set("Content-Type", "application/json")
+	setRetryAfter(h, outcome.RetryAfter)
 	a, refusal := answerOf(t, tool, env.version, outcome)
 	var message []byte
 	if refusal != nil {

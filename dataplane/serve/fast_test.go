@@ -133,6 +133,7 @@ func bodies() []string {
 	for _, params := range []string{
 		`"name":"get_book","arguments":{"id":"1"}`,
 		`"name":"get_book","arguments":{"id":"missing"}`,
+		`"name":"get_book","arguments":{"id":"busy"}`,
 		`"name":"get_book","arguments":{}`,
 		`"name":"get_book"`,
 		`"name":"get_book","arguments":null`,

@@ -15,6 +15,7 @@ import (
 type metrics struct {
 	calls    *prometheus.CounterVec
 	duration *prometheus.HistogramVec
+	retries  *prometheus.CounterVec
 	breaches *breaches
 	checks   *prometheus.CounterVec
 	inFlight prometheus.Gauge
@@ -33,6 +34,10 @@ func newMetrics(r prometheus.Registerer) *metrics {
 			Help:    "Time from the arguments of a call to its outcome, by endpoint and tool.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
 		}, []string{"endpoint", "tool"}),
+		retries: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "bindery_node_retries_total",
+			Help: "Requests sent to an upstream again, by endpoint, tool and the error rule that asked for it.",
+		}, []string{"endpoint", "tool", "rule"}),
 		breaches: newBreaches(),
 		checks: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "bindery_node_check_failures_total",
@@ -48,7 +53,7 @@ func newMetrics(r prometheus.Registerer) *metrics {
 		}),
 	}
 	if r != nil {
-		r.MustRegister(m.calls, m.duration, m.breaches.total, m.checks, m.inFlight, m.streams)
+		r.MustRegister(m.calls, m.duration, m.retries, m.breaches.total, m.checks, m.inFlight, m.streams)
 	}
 	return m
 }
@@ -67,11 +72,14 @@ func (m *metrics) forget(prev, next *table.Table) {
 	for _, path := range prev.Endpoints() {
 		at := next.Endpoint(path)
 		for _, tool := range prev.Endpoint(path).Tools {
+			gone := prometheus.Labels{"endpoint": path, "tool": tool.Name}
+			if at == nil || at.Tool(tool.Name) != tool {
+				m.retries.DeletePartialMatch(gone) // its rules may have other names
+			}
 			if at != nil && at.Tool(tool.Name) != nil {
 				m.forgetChecks(path, tool, at.Tool(tool.Name))
 				continue
 			}
-			gone := prometheus.Labels{"endpoint": path, "tool": tool.Name}
 			m.calls.DeletePartialMatch(gone)
 			m.duration.Delete(gone)
 			m.breaches.forget(path, tool.Name)

@@ -18,6 +18,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/bindery-dev/bindery/dataplane/serve/librarytest"
 	"github.com/bindery-dev/bindery/dataplane/table"
@@ -142,6 +143,39 @@ func TestFailedChecks(t *testing.T) {
 	s.Swap(build(t, 3, s.Table(), book))
 	if metrics := scrape(t, registry); strings.Contains(metrics, first) {
 		t.Errorf("without the tool, metrics are\n%s", metrics)
+	}
+}
+
+// TestObservedRetries has a request that goes out twice: the log says so, and a metric
+// why.
+func TestObservedRetries(t *testing.T) {
+	log, registry := &lines{}, prometheus.NewRegistry()
+	statuses := make(chan int, 2)
+	statuses <- 503
+	statuses <- 200
+	book := librarytest.Binding(upstream(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(<-statuses)
+		_, _ = io.WriteString(w, `{}`)
+	})))
+	book.Errors.Rules[1].Retry = true
+	book.Upstream.RetryBudget = &irv1.RetryBudget{PerSecond: 1}
+	for _, tool := range book.GetTools() {
+		tool.Retry = &irv1.Retry{Attempts: 2, MaxWait: durationpb.New(time.Second), Backoff: durationpb.New(time.Millisecond)}
+	}
+	s, url := serving(t, Config{Log: slog.New(slog.NewJSONHandler(log, nil)), Metrics: registry}, book)
+	post(t, url+"/library", eras[1], "tools/call", `{"name":"get_book","arguments":{"id":"1"}}`)
+	if all := strings.Join(log.all(), ""); !strings.Contains(all, `"class":"ok","status":200,"attempts":2,`) {
+		t.Errorf("log is %s", all)
+	}
+	const retried = `bindery_node_retries_total{endpoint="/library",rule="server",tool="get_book"} 1`
+	if metrics := scrape(t, registry); !strings.Contains(metrics, retried) {
+		t.Errorf("metrics are without %s:\n%s", retried, metrics)
+	}
+	// A binding that changed may have rules of other names.
+	book.Title = "Changed"
+	s.Swap(build(t, 2, s.Table(), book))
+	if metrics := scrape(t, registry); strings.Contains(metrics, "bindery_node_retries_total{") {
+		t.Errorf("metrics are\n%s", metrics)
 	}
 }
 

@@ -217,6 +217,8 @@ func (s *Server) post(e *endpoint, w http.ResponseWriter, r *http.Request) {
 		refuse(w, *refused)
 		return
 	}
+	r, end := withWait(w, r)
+	defer end()
 	e.http.ServeHTTP(w, r)
 }
 

@@ -85,6 +85,12 @@ func connect(t *testing.T, url, version string, changed func()) *mcp.ClientSessi
 // and body of the answer.
 func post(t *testing.T, url, version, method, params string) (int, string) {
 	t.Helper()
+	return send(t, posted(t, url, version, method, params))
+}
+
+// posted returns the HTTP request that post sends.
+func posted(t *testing.T, url, version, method, params string) *http.Request {
+	t.Helper()
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, method, params)
 	if version >= modern {
 		meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"` + version + `","io.modelcontextprotocol/clientCapabilities":{}}`
@@ -100,11 +106,18 @@ func post(t *testing.T, url, version, method, params string) (int, string) {
 	r.Header.Set("Mcp-Protocol-Version", version)
 	r.Header.Set("Mcp-Method", method)
 	r.Header.Set("Mcp-Name", named.Name)
-	return send(t, r)
+	return r
 }
 
 // send sends r with what every MCP request has, unless it has it already.
 func send(t *testing.T, r *http.Request) (int, string) {
+	t.Helper()
+	resp, body := exchange(t, r)
+	return resp.StatusCode, body
+}
+
+// exchange is send for who needs the header of the answer, too.
+func exchange(t *testing.T, r *http.Request) (*http.Response, string) {
 	t.Helper()
 	r.Header.Set("Content-Type", "application/json")
 	if r.Header.Get("Accept") == "" {
@@ -119,7 +132,7 @@ func send(t *testing.T, r *http.Request) (int, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return resp.StatusCode, string(body)
+	return resp, string(body)
 }
 
 // soon waits for a signal.

@@ -93,6 +93,7 @@ func (b *builder) binding(source *irv1.Binding) *binding {
 		tool := newTool(source.GetName(), t, in, out)
 		tool.Args = args
 		tool.Service, tool.Errors, tool.deps = service, failures, b.deps
+		tool.Retry = newRetry(t, source.GetUpstream().GetRetryBudget())
 		for _, field := range t.GetMeta() {
 			tool.Meta = append(tool.Meta, rules[field])
 		}
@@ -131,6 +132,20 @@ func newTool(binding string, t *irv1.Tool, in, out *shape) *Tool {
 		tool.Output = &Output{Schema: out.body, Check: t.GetOutput().GetCheck()}
 	}
 	return tool
+}
+
+func newRetry(t *irv1.Tool, budget *irv1.RetryBudget) *Retry {
+	r := t.GetRetry()
+	if r == nil {
+		return nil
+	}
+	return &Retry{
+		Attempts:   int(r.GetAttempts()),
+		MaxWait:    r.GetMaxWait().AsDuration(),
+		Backoff:    r.GetBackoff().AsDuration(),
+		Idempotent: t.GetAnnotations().GetIdempotent(),
+		Rate:       upstream.Rate{PerCall: float64(budget.GetPercent()) / 100, PerSecond: float64(budget.GetPerSecond())},
+	}
 }
 
 // listed returns the entry of t in the answer to tools/list.

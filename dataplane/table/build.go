@@ -2,6 +2,7 @@ package table
 
 import (
 	"cmp"
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
@@ -61,6 +62,9 @@ func (d Deps) complete() *Deps {
 	if d.Now == nil {
 		d.Now = time.Now
 	}
+	if d.Sleep == nil {
+		d.Sleep = sleep
+	}
 	if d.UUID == nil {
 		d.UUID = randomUUID
 	}
@@ -69,6 +73,17 @@ func (d Deps) complete() *Deps {
 		d.Transport = func(o upstream.Origin) http.RoundTripper { return upstream.Transport(o, d.Secrets) }
 	}
 	return &d
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
 }
 
 // randomUUID returns a random UUID of version 4 (RFC 9562, section 5.4).

@@ -7,6 +7,7 @@
 package table
 
 import (
+	"context"
 	"maps"
 	"net/http"
 	"slices"
@@ -27,6 +28,9 @@ type Deps struct {
 	Secrets *secret.Store
 	// Now is the clock of generated timestamps; nil means [time.Now].
 	Now func() time.Time
+	// Sleep waits for d, or until ctx is done and then returns its error; nil means that
+	// it does so by the clock of the system.
+	Sleep func(ctx context.Context, d time.Duration) error
 	// UUID returns a fresh UUID of version 4 in its usual form; nil means a random
 	// one.
 	UUID func() string
@@ -115,11 +119,23 @@ type Tool struct {
 	Payload  *irv1.Payload    // nil when the tool takes none
 	Schema   *schema.Schema   // what the payload is held to, see Payload.check; nil: anything
 	Output   *Output          // what a 2xx body is held to; nil: anything
-	Timeout  time.Duration    // of the exchange with the upstream
+	Timeout  time.Duration    // of the exchange with the upstream, all attempts included
+	Retry    *Retry           // nil: a request is sent once
 	Service  *Service         // shared by the tools of a binding
 	Errors   *Errors          // shared by the tools of a binding
 	Checks   Checks
 	deps     *Deps
+}
+
+// A Retry says how a request that failed is sent again.
+type Retry struct {
+	Attempts int           // at most, the first included
+	MaxWait  time.Duration // the longest that an upstream can ask for
+	Backoff  time.Duration // the longest random wait before the second attempt
+	// Idempotent says that a second equal request changes nothing more. Without it only
+	// one with a key is sent again.
+	Idempotent bool
+	Rate       upstream.Rate // of the budget of Service.Client
 }
 
 // An Output is what the body of a 2xx response is held to.

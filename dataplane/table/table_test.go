@@ -326,6 +326,10 @@ func TestConnectionsSurviveReloads(t *testing.T) {
 	if len(s.closed) != 1 || s.closed["food.example"] != 1 {
 		t.Errorf("closed %v, want only food.example", s.closed)
 	}
+	// With a client goes what is left of its budget for retries.
+	if one, two := client(first, "add_pet"), client(second, "add_pet"); one != two {
+		t.Error("a binding that changed has another client")
+	}
 	third := b.build(t, second, s.deps())
 	second.Retire(third)
 	if len(s.closed) != 1 {
@@ -335,6 +339,10 @@ func TestConnectionsSurviveReloads(t *testing.T) {
 	if len(s.closed) != 4 {
 		t.Errorf("closed %v at the end", s.closed)
 	}
+}
+
+func client(t *table.Table, tool string) *upstream.Client {
+	return t.Endpoint("/mcp").Tool(tool).Service.Client
 }
 
 func refused(t *testing.T, b *bundle, prev *table.Table, secrets *secret.Store) *discoveryv1.Refused {

@@ -30,6 +30,9 @@ const (
 // A Client exchanges messages with one origin over connections that it keeps. It is
 // safe for concurrent use.
 type Client struct {
+	// Retries is what may be sent to the origin for a second time.
+	Retries Budget
+
 	origin    Origin
 	transport http.RoundTripper
 }
@@ -109,9 +112,13 @@ type Response struct {
 //
 // The error is an [*Error]. It wraps [ErrCanceled] when ctx was canceled,
 // [ErrTimeout] when time was up, [ErrTooLarge], or else [ErrUnreachable]; also when
-// the connection ended before the response was complete. A request is sent a second
-// time only if a kept connection turned out to be closed before any of it was
-// written, or if its method or an Idempotency-Key makes that safe (net/http).
+// the connection ended before the response was complete.
+//
+// Do is one attempt, with one exception, which is net/http's: when a connection that
+// was kept turns out to be closed before a byte of the response, the request goes
+// out again on another one, if none of it had been written, or if it is a GET or has
+// an Idempotency-Key. On a new connection that does not happen, and it counts for no
+// budget: it makes up for a connection that was gone already.
 func (c *Client) Do(ctx context.Context, r *Request) (*Response, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.Timeout)
 	defer cancel()

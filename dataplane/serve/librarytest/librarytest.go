@@ -119,7 +119,8 @@ func Content(t testing.TB, bindings ...*irv1.Binding) *irv1.Content {
 	return c
 }
 
-// Upstream is the library. It has every book but "missing", adds every book but
+// Upstream is the library. It has every book but "missing", and for "busy" asks to
+// wait for 7 s; it adds every book but
 // one whose title is "taken", and wants the bearer token "open sesame".
 func Upstream() http.Handler {
 	mux := http.NewServeMux()
@@ -127,6 +128,11 @@ func Upstream() http.Handler {
 		id := r.PathValue("id")
 		if id == "missing" {
 			answer(w, http.StatusNotFound, `{"code":"no_book","message":"There is no such book."}`)
+			return
+		}
+		if id == "busy" {
+			w.Header().Set("Retry-After", "7")
+			answer(w, http.StatusTooManyRequests, `{"code":"busy","message":"There is a queue."}`)
 			return
 		}
 		quoted, _ := json.Marshal(id) // a string always marshals
