@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -185,10 +186,28 @@ func (n *network) call(t *testing.T) (members []byte, refusal *call.Error) {
 	if e := reply.Error; e != nil {
 		return nil, &call.Error{Code: e.Code, Message: e.Message, Data: e.Data}
 	}
-	delete(reply.Result, "_meta")
-	result, err := json.Marshal(reply.Result)
+	result, err := json.Marshal(withoutOwnMeta(t, reply.Result))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return result[1 : len(result)-1], nil
+}
+
+// withoutOwnMeta returns a result without what a node itself puts into "_meta".
+func withoutOwnMeta(t *testing.T, result map[string]json.RawMessage) map[string]json.RawMessage {
+	t.Helper()
+	var meta map[string]json.RawMessage
+	if err := json.Unmarshal(result["_meta"], &meta); err != nil {
+		t.Fatal(err)
+	}
+	maps.DeleteFunc(meta, func(key string, _ json.RawMessage) bool { return strings.HasPrefix(key, "bindery.dev/") })
+	delete(result, "_meta")
+	if len(meta) > 0 {
+		data, err := json.Marshal(meta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		result["_meta"] = data
+	}
+	return result
 }

@@ -55,6 +55,7 @@ func (s *stage) run(ctx context.Context, c *cases.Case) Verdict {
 	tool := s.table.Endpoint(s.endpoints[c.Binding]).Tool(c.Tool)
 	outcome := call.Do(ctx, tool, call.Request{Arguments: c.Arguments})
 	members, refusal := result.Of(tool, outcome)
+	members = append(members, meta(tool, outcome)...)
 	v := Verdict{Case: c, Rule: outcome.Rule, Checks: outcome.Checks, Problems: checkRequests(c.Exchanges, s.got)}
 	if len(s.got) <= len(c.Exchanges) { // else what the caller got follows from that
 		v.Problems = append(v.Problems, checkAnswer(c, members, refusal)...)
@@ -62,4 +63,13 @@ func (s *stage) run(ctx context.Context, c *cases.Case) Verdict {
 	}
 	v.Took = time.Since(began)
 	return v
+}
+
+// meta returns the member "_meta" that headers of the response add to a result; nil
+// when they add nothing.
+func meta(tool *table.Tool, o call.Outcome) []byte {
+	if len(o.Meta) == 0 || result.IsBare(tool, o) {
+		return nil
+	}
+	return append([]byte(`,"_meta":`), show(o.Meta)...)
 }
