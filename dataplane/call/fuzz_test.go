@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"path"
@@ -11,11 +12,15 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 	"unicode/utf8"
 
 	"github.com/bindery-dev/bindery/dataplane/call"
+	"github.com/bindery-dev/bindery/dataplane/rawjson"
+	"github.com/bindery-dev/bindery/dataplane/result"
+	"github.com/bindery-dev/bindery/dataplane/schema"
 	"github.com/bindery-dev/bindery/dataplane/table"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
@@ -158,6 +163,7 @@ func holdResult(t *testing.T, tool *table.Tool, o call.Outcome) {
 	if result != nil && (!json.Valid(result) || bytes.ContainsAny(result, "\r\n")) {
 		t.Errorf("result is %q", result)
 	}
+	holdMCP(t, tool, o)
 	if o.Class != call.OK || o.Body == nil || tool.Result == irv1.ResultMode_RESULT_MODE_MCP {
 		return
 	}
@@ -172,6 +178,46 @@ func holdResult(t *testing.T, tool *table.Tool, o call.Outcome) {
 		if _, ok := members[name]; ok {
 			t.Errorf("a dual result has the member %q", name)
 		}
+	}
+}
+
+// callToolResult is the schema of a CallToolResult (MCP 2025-11-25 and 2026-07-28,
+// schema), as far as a node makes use of it.
+const callToolResult = `{
+  "type": "object",
+  "required": ["content"],
+  "properties": {
+    "content": {"type": "array", "items": {"type": "object", "required": ["type"], "oneOf": [
+      {"properties": {"type": {"const": "text"}, "text": {"type": "string"}}, "required": ["text"]},
+      {"properties": {"type": {"enum": ["image", "audio"]}, "data": {"type": "string", "pattern": "^[A-Za-z0-9+/]*={0,2}$"}, "mimeType": {"type": "string", "minLength": 3}}, "required": ["data", "mimeType"]}
+    ]}},
+    "structuredContent": {"type": "object"},
+    "isError": {"type": "boolean"},
+    "_meta": {"type": "object"},
+    "resultType": {"enum": ["complete", "input_required"]}
+  }
+}`
+
+var mcpResult = sync.OnceValues(func() (*schema.Schema, error) { return schema.Compile([]byte(callToolResult), "") })
+
+// holdMCP holds the result that a client gets to MCP's schema.
+func holdMCP(t *testing.T, tool *table.Tool, o call.Outcome) {
+	t.Helper()
+	members, refusal := result.Of(tool, o)
+	if refusal != nil || result.IsBare(tool, o) {
+		return
+	}
+	v, err := rawjson.Parse(append(append([]byte{'{'}, members...), '}'), 512)
+	if err != nil {
+		t.Errorf("a client gets {%s}: %v", members, err)
+		return
+	}
+	s, err := mcpResult()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Check(v); err != nil && !errors.Is(err, schema.ErrNumber) {
+		t.Errorf("a client gets %s: %v", v, err)
 	}
 }
 
