@@ -21,6 +21,7 @@ import (
 	"github.com/bindery-dev/bindery/cmd/internal/controlplane"
 	"github.com/bindery-dev/bindery/cmd/internal/node"
 	"github.com/bindery-dev/bindery/cmd/internal/worker"
+	"github.com/bindery-dev/bindery/examples/issues/tracker"
 )
 
 // TestMain lets the test binary be the command, and the daemons that scripts need:
@@ -33,6 +34,7 @@ func TestMain(m *testing.M) {
 		"bindery":      func() { os.Exit(run()) },
 		"controlplane": func() { daemon(playControlPlane) }, // controlplane ADDR DATA
 		"node":         func() { daemon(playNode) },         // node ADDR ID CONTROLPLANE SECRETS
+		"tracker":      func() { sample(tracker.New("tracker-key")) },
 	})
 }
 
@@ -67,6 +69,12 @@ func playNode(ctx context.Context, args []string) error {
 		return err
 	}
 	return node.Run(ctx, node.Config{MCP: mcp, Admin: admin, ID: args[1], Group: defaultGroup, ControlPlane: []string{args[2]}, Secrets: args[3]})
+}
+
+// sample serves h as the sample services of the examples do: --listen ADDR.
+func sample(h http.Handler) {
+	fmt.Fprintln(os.Stderr, http.ListenAndServe(os.Args[2], h))
+	os.Exit(1)
 }
 
 // TestScripts runs testdata/script. Besides testscript's own commands there is
