@@ -40,6 +40,37 @@ func TestTestingGuide(t *testing.T) {
 	}
 }
 
+// TestRequestsGuide holds that the binding that docs/requests.md shows passes the
+// tests that it shows, which cover it.
+func TestRequestsGuide(t *testing.T) {
+	guide, err := os.ReadFile("../../docs/requests.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := regexp.MustCompile("(?s)```cue\n(.*?)```").FindAllStringSubmatch(string(guide), -1)
+	if len(files) != 2 {
+		t.Fatalf("the guide shows %d files", len(files))
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"cue.mod/module.cue": "module: \"example.com/library@v0\"\nlanguage: version: \"v0.16.0\"\n", "library.cue": files[0][1], "library_test.cue": files[1][1],
+	} {
+		file := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, code := printed(t, "test", "--coverage", dir); code != exitOK || !strings.HasPrefix(got, "coverage: 100%") {
+		t.Errorf("bindery test prints\n%s", got)
+	}
+	if got, _ := printed(t, "fmt", "--check", dir); got != "" {
+		t.Errorf("not formatted: %s", got)
+	}
+}
+
 // printed runs a command and returns what it prints, and its exit code.
 func printed(t *testing.T, args ...string) (string, int) {
 	var out bytes.Buffer

@@ -2,6 +2,7 @@ package result
 
 import (
 	"encoding/json"
+	"reflect"
 	"testing"
 
 	"github.com/bindery-dev/bindery/dataplane/call"
@@ -118,13 +119,22 @@ func FuzzSuccess(f *testing.F) {
 			return // call.Do lets no such body through
 		}
 		mode := irv1.ResultMode_RESULT_MODE_MCP
-		if dual && canBeDual(v) {
+		switch {
+		case dual && canBeDual(v):
 			mode = irv1.ResultMode_RESULT_MODE_DUAL
+		case dual && v.Kind() == rawjson.Object:
+			mode = irv1.ResultMode_RESULT_MODE_RAW
 		}
 		result := append(append([]byte{'{'}, Success(mode, v)...), '}')
 		parsed, err := rawjson.Parse(result, 66)
 		if err != nil {
 			t.Fatalf("result of %q is %q: %v", body, result, err)
+		}
+		if mode == irv1.ResultMode_RESULT_MODE_RAW {
+			if !reflect.DeepEqual(parsed.Decode(), v.Decode()) {
+				t.Errorf("raw result of %q is %q", body, result)
+			}
+			return
 		}
 		for e := range parsed.Member("content").Elements() {
 			if text, _ := e.Member("text").Text(); text != string(v) {

@@ -585,6 +585,11 @@ func FuzzBuild(f *testing.F) {
 		}
 		f.Add(data, shop().schemas[0])
 	}
+	argued, err := irv1.Marshal(withArgument(`{}`).bindings[0])
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(argued, []byte(`{"type":"object","properties":{"size":{"maximum":3}}}`))
 	f.Fuzz(func(t *testing.T, data, schema []byte) {
 		b := &irv1.Binding{}
 		if proto.Unmarshal(data, b) != nil {
