@@ -20,6 +20,9 @@ type Case struct {
 	Tool     string
 	// Arguments are sent as they are; nil sends none. They need not be JSON.
 	Arguments []byte
+	// Caller is the header of the HTTP request that the call comes with, in canonical
+	// form.
+	Caller map[string]string
 	// Exchanges are in their order; none means that no request may leave the node.
 	Exchanges []Exchange
 	// Result is the JSON of the result, without what a node adds for the client's

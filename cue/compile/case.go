@@ -33,6 +33,7 @@ func (rd caseReading) read(name string, v value) *cases.Case {
 		Position:  rd.position(v),
 		Tool:      v.get("tool").quiet(),
 		Binding:   rd.menu.binding(v.get("tool"), v.get("binding"), rd.report),
+		Caller:    rd.header(v.get("caller")),
 		Exchanges: rd.exchanges(v),
 		UUID:      defaultUUID,
 		Now:       instant(defaultNow),

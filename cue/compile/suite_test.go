@@ -79,6 +79,9 @@ func testSuite(t *testing.T, name string) {
 func renderCases(b *bytes.Buffer, all []*cases.Case) {
 	for _, c := range all {
 		fmt.Fprintf(b, "%s %q: %s.%s(%s) at %s with %s\n", diag.Place(c.Position), c.Name, c.Binding, c.Tool, c.Arguments, c.Now.Format(time.RFC3339Nano), c.UUID)
+		if len(c.Caller) > 0 {
+			fmt.Fprintf(b, "\t@ %q\n", c.Caller)
+		}
 		for _, e := range c.Exchanges {
 			fmt.Fprintf(b, "\t> %s %s %q%s\n", e.Request.Method, e.Request.Target, e.Request.Header, renderBody(e.Request.Body))
 			if e.Response.Failure != cases.Answered {

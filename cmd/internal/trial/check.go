@@ -14,7 +14,7 @@ import (
 func checkRequests(want []cases.Exchange, got []*received) (problems []Problem) {
 	for i := range max(len(want), len(got)) {
 		where := "request"
-		if len(want) > 1 {
+		if max(len(want), len(got)) > 1 {
 			where = fmt.Sprintf("exchanges[%d].request", i)
 		}
 		switch {

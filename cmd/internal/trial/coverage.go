@@ -1,6 +1,8 @@
 package trial
 
 import (
+	"slices"
+
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 	sourcev1 "github.com/bindery-dev/bindery/proto/bindery/source/v1"
 )
@@ -18,12 +20,15 @@ type Part struct {
 
 // Cover returns the parts of a module, by binding: its error rules, then its tools
 // with their checks, each sorted by name. A tool is covered by a case that calls it,
-// a check by one that fails it, an error rule by one whose error it made.
+// a check by one that fails it, an error rule by one whose error it made, or for
+// which it was tried again.
 func Cover(bundle *irv1.Content, places *sourcev1.SourceMap, verdicts []Verdict) []Part {
 	covered := map[Part]bool{}
 	for _, v := range verdicts {
 		covered[Part{Binding: v.Case.Binding, Tool: v.Case.Tool}] = true
-		covered[Part{Binding: v.Case.Binding, Rule: v.Rule}] = true
+		for _, name := range append(slices.Clip(v.Retries), v.Rule) {
+			covered[Part{Binding: v.Case.Binding, Rule: name}] = true
+		}
 		for _, name := range v.Checks {
 			covered[Part{Binding: v.Case.Binding, Tool: v.Case.Tool, Check: name}] = true
 		}

@@ -167,6 +167,9 @@ func (n *network) call(t *testing.T) (members []byte, refusal *call.Error) {
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")
 	r.Header.Set("Mcp-Protocol-Version", "2025-11-25")
+	for name, value := range n.playing.Caller {
+		r.Header.Set(name, value)
+	}
 	resp, err := http.DefaultClient.Do(r)
 	if err != nil {
 		t.Fatal(err)

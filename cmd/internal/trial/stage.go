@@ -36,6 +36,7 @@ func newStage(bundle *irv1.Content) (*stage, error) {
 		Secrets:   secret.New("", playedSecret),
 		Now:       func() time.Time { return s.playing.Now },
 		UUID:      func() string { return s.playing.UUID },
+		Sleep:     func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 		Transport: func(upstream.Origin) http.RoundTripper { return s },
 	})
 	return s, err
@@ -53,16 +54,25 @@ func (s *stage) run(ctx context.Context, c *cases.Case) Verdict {
 	began := time.Now()
 	s.playing, s.got = c, nil
 	tool := s.table.Endpoint(s.endpoints[c.Binding]).Tool(c.Tool)
-	outcome := call.Do(ctx, tool, call.Request{Arguments: c.Arguments})
+	tool.Service.Client.Retries = upstream.Budget{} // no case eats up another's
+	outcome := call.Do(ctx, tool, call.Request{Arguments: c.Arguments, Header: header(c.Caller)})
 	members, refusal := result.Of(tool, outcome)
 	members = append(members, meta(tool, outcome)...)
-	v := Verdict{Case: c, Rule: outcome.Rule, Checks: outcome.Checks, Problems: checkRequests(c.Exchanges, s.got)}
+	v := Verdict{Case: c, Rule: outcome.Rule, Retries: outcome.Retries, Checks: outcome.Checks, Problems: checkRequests(c.Exchanges, s.got)}
 	if len(s.got) <= len(c.Exchanges) { // else what the caller got follows from that
 		v.Problems = append(v.Problems, checkAnswer(c, members, refusal)...)
 		v.Problems = append(v.Problems, checkChecks(c.Checks, outcome.Checks)...)
 	}
 	v.Took = time.Since(began)
 	return v
+}
+
+func header(fields map[string]string) http.Header {
+	h := http.Header{}
+	for name, value := range fields {
+		h.Set(name, value)
+	}
+	return h
 }
 
 // meta returns the member "_meta" that headers of the response add to a result; nil

@@ -27,6 +27,8 @@ type Verdict struct {
 	Problems []Problem
 	// Rule is the name of the error rule that made the caller's error; "" for none.
 	Rule string
+	// Retries are the names of the error rules for which a request was sent again.
+	Retries []string
 	// Checks are those of the tool that the call failed.
 	Checks []string
 	Took   time.Duration
