@@ -2,6 +2,7 @@ package trial
 
 import (
 	"slices"
+	"strings"
 
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 	sourcev1 "github.com/bindery-dev/bindery/proto/bindery/source/v1"
@@ -33,6 +34,7 @@ func Cover(bundle *irv1.Content, places *sourcev1.SourceMap, verdicts []Verdict)
 			covered[Part{Binding: v.Case.Binding, Tool: v.Case.Tool, Check: name}] = true
 		}
 	}
+	at := index(places)
 	var all []Part
 	for _, b := range bundle.Bindings {
 		for _, r := range b.GetErrors().GetRules() {
@@ -46,23 +48,24 @@ func Cover(bundle *irv1.Content, places *sourcev1.SourceMap, verdicts []Verdict)
 		}
 	}
 	for i := range all {
-		all[i].Covered, all[i].Position = covered[all[i]], placeOf(places, all[i])
+		all[i].Covered, all[i].Position = covered[all[i]], at[all[i]]
 	}
 	return all
 }
 
-func placeOf(places *sourcev1.SourceMap, p Part) *sourcev1.Position {
-	field := ""
-	switch {
-	case p.Rule != "":
-		field = "errors.rules." + p.Rule
-	case p.Check != "":
-		field = "checks." + p.Check
-	}
+// index returns where each part is written.
+func index(places *sourcev1.SourceMap) map[Part]*sourcev1.Position {
+	all := map[Part]*sourcev1.Position{}
 	for _, e := range places.GetEntries() {
-		if e.GetBinding() == p.Binding && e.GetTool() == p.Tool && e.GetField() == field {
-			return e.GetPosition()
+		p := Part{Binding: e.GetBinding(), Tool: e.GetTool()}
+		if name, ok := strings.CutPrefix(e.GetField(), "errors.rules."); ok {
+			p.Rule = name
+		} else if name, ok := strings.CutPrefix(e.GetField(), "checks."); ok {
+			p.Check = name
+		} else if e.GetField() != "" {
+			continue
 		}
+		all[p] = e.GetPosition()
 	}
-	return nil
+	return all
 }

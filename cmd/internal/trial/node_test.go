@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -28,10 +29,34 @@ import (
 // A network is a node behind MCP over HTTP and an upstream in front of it, which
 // plays a case and keeps what it got.
 type network struct {
-	node    string
-	stage   *stage
+	node  string
+	stage *stage
+
+	mu      sync.Mutex
 	playing *cases.Case
 	got     []*received
+}
+
+// play begins a case.
+func (n *network) play(c *cases.Case) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.playing, n.got = c, nil
+}
+
+func (n *network) now() time.Time { return n.current().Now }
+func (n *network) uuid() string   { return n.current().UUID }
+
+func (n *network) current() *cases.Case {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.playing
+}
+
+func (n *network) received() []*received {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.got
 }
 
 // TestANodeAgrees holds that a case runs what a node runs: the cases of the example
@@ -52,9 +77,9 @@ func TestANodeAgrees(t *testing.T) {
 		}
 		ran++
 		t.Run(c.Name, func(t *testing.T) {
-			n.playing, n.got = c, nil
-			members, refusal := n.call(t)
-			for _, p := range append(checkRequests(c.Exchanges, n.got), checkAnswer(c, members, refusal)...) {
+			n.play(c)
+			members, refusal := n.call(t, c)
+			for _, p := range append(checkRequests(c.Exchanges, n.received()), checkAnswer(c, members, refusal)...) {
 				t.Errorf("%s\n\twant %s\n\tgot  %s", p.Where, p.Want, p.Got)
 			}
 			if v := n.stage.run(t.Context(), c); !v.Passed() {
@@ -121,8 +146,8 @@ func (n *network) serve(t *testing.T, content *irv1.Content) {
 	t.Helper()
 	tab, err := table.Build(content, &discoveryv1.Generation{Number: 1}, nil, table.Deps{
 		Secrets: secret.New("", playedSecret),
-		Now:     func() time.Time { return n.playing.Now },
-		UUID:    func() string { return n.playing.UUID },
+		Now:     n.now,
+		UUID:    n.uuid,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -138,12 +163,8 @@ func (n *network) serve(t *testing.T, content *irv1.Content) {
 }
 
 func (n *network) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	got, err := receive(r)
-	if n.got = append(n.got, got); err != nil || len(n.got) > len(n.playing.Exchanges) {
-		panic(http.ErrAbortHandler)
-	}
-	answer := n.playing.Exchanges[len(n.got)-1].Response
-	if answer.Failure == cases.Unreachable {
+	answer, ok := n.answer(r)
+	if !ok || answer.Failure == cases.Unreachable {
 		panic(http.ErrAbortHandler)
 	}
 	for name, value := range answer.Header {
@@ -155,19 +176,30 @@ func (n *network) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// call makes the call as an MCP client does. It returns the members of the result but
+// answer keeps a request and returns what the case has for it, if it has.
+func (n *network) answer(r *http.Request) (cases.Response, bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	got, err := receive(r)
+	if n.got = append(n.got, got); err != nil || len(n.got) > len(n.playing.Exchanges) {
+		return cases.Response{}, false
+	}
+	return n.playing.Exchanges[len(n.got)-1].Response, true
+}
+
+// call makes the call of a case as an MCP client does. It returns the members of the result but
 // those that the node adds for the client's protocol, or the error.
-func (n *network) call(t *testing.T) (members []byte, refusal *call.Error) {
+func (n *network) call(t *testing.T, c *cases.Case) (members []byte, refusal *call.Error) {
 	t.Helper()
-	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, n.playing.Tool, n.playing.Arguments)
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, n.node+n.stage.endpoints[n.playing.Binding], strings.NewReader(body))
+	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, c.Tool, c.Arguments)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, n.node+n.stage.endpoints[c.Binding], strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")
 	r.Header.Set("Mcp-Protocol-Version", "2025-11-25")
-	for name, value := range n.playing.Caller {
+	for name, value := range c.Caller {
 		r.Header.Set(name, value)
 	}
 	resp, err := http.DefaultClient.Do(r)
