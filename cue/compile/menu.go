@@ -3,7 +3,6 @@ package compile
 import (
 	"slices"
 
-	"github.com/bindery-dev/bindery/cue/cases"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
 
@@ -18,12 +17,8 @@ type menu struct {
 // A dish is a tool of a binding.
 type dish struct{ binding, tool string }
 
-// newMenu returns the menu of a bundle; nil when there is none, and so nothing is
-// known of its tools.
+// newMenu returns the menu of a bundle.
 func newMenu(bundle *irv1.Bundle) (*menu, error) {
-	if bundle == nil {
-		return nil, nil
-	}
 	content, err := irv1.Open(bundle)
 	if err != nil {
 		return nil, err
@@ -45,7 +40,7 @@ func newMenu(bundle *irv1.Bundle) (*menu, error) {
 // binding returns the binding whose tool a case calls: the one that it names, or
 // else the only one. What cannot be is reported.
 func (m *menu) binding(tool, binding value, r report) string {
-	if m == nil || tool.quiet() == "" {
+	if tool.quiet() == "" {
 		return ""
 	}
 	name, owners := binding.quiet(), m.tools[tool.quiet()]
@@ -66,18 +61,13 @@ func (m *menu) binding(tool, binding value, r report) string {
 	return ""
 }
 
-// failing returns the checks that the case c says its call fails. One that the tool
-// does not have is reported.
-func (m *menu) failing(c *cases.Case, v value, r report) []string {
-	fields := v.fields()
-	var all []string
-	for _, name := range sorted(fields) {
-		if m != nil && c.Binding != "" && !slices.Contains(m.checks[dish{c.Binding, c.Tool}], name) {
-			r.unknownCheck(fields[name], name, c.Tool, m.checks[dish{c.Binding, c.Tool}])
-		}
-		if fields[name].flag() {
-			all = append(all, name)
+// check reports the checks that a case speaks of and its tool does not have.
+func (m *menu) check(c stated, r report) {
+	known := m.checks[dish{c.Binding, c.Tool}]
+	checks := c.test.get("checks").fields()
+	for _, name := range sorted(checks) {
+		if c.Binding != "" && !slices.Contains(known, name) {
+			r.unknownCheck(checks[name], name, c.Tool, known)
 		}
 	}
-	return all
 }

@@ -33,20 +33,31 @@ type Suite struct {
 // of their package and can change nothing of it: it is compiled without them. The
 // error is as of Module.
 func Tested(ctx context.Context, sources *sourcev1.Sources) (*Suite, error) {
-	list := &diag.List{}
+	list, found := &diag.List{}, &diag.List{}
 	m := survey(sources, list)
-	compiled, err := m.compiled(ctx, list)
-	if err != nil {
+	s := &Suite{}
+	var all []stated
+	group, groupCtx := errgroup.WithContext(ctx)
+	if m.sound {
+		tests := m.withTests(report{found})
+		group.Go(func() (err error) {
+			all, err = tests.cases(groupCtx, found)
+			return err
+		})
+	}
+	group.Go(func() (err error) {
+		s.Compiled, err = m.compiled(groupCtx, list)
+		return err
+	})
+	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	s := &Suite{Compiled: compiled}
-	if m.sound {
-		if s.Cases, err = m.withTests(report{list}).cases(ctx, compiled.GetBundle(), list); err != nil {
-			return nil, err
-		}
+	list.Append(found)
+	if err := order(all, s.Compiled.GetBundle(), report{list}); err != nil {
+		return nil, err
 	}
-	if s.Diagnostics = list.Sorted(); list.Failed() {
-		s.Cases = nil
+	if s.Diagnostics = list.Sorted(); !list.Failed() {
+		s.Cases = owners(all)
 	}
 	return s, nil
 }
@@ -104,25 +115,39 @@ func (m *module) rootPackage() string {
 	return ""
 }
 
-// A stated case is one with the directory of the package that states it.
+// A stated case is one as it is written.
 type stated struct {
 	*cases.Case
-	dir string
+	test value  // that states it
+	dir  string // of the package
+}
+
+// order finds for each case the binding that it is about, and holds it to what that
+// has. Where there is no bundle, nothing is known.
+func order(all []stated, bundle *irv1.Bundle, r report) error {
+	if bundle == nil {
+		return nil
+	}
+	menu, err := newMenu(bundle)
+	if err != nil {
+		return err
+	}
+	for _, c := range all {
+		c.Binding = menu.binding(c.test.get("tool"), c.test.get("binding"), r)
+		menu.check(c, r)
+	}
+	return nil
 }
 
 // cases returns what the tests of the module's packages state.
-func (m *module) cases(ctx context.Context, bundle *irv1.Bundle, list *diag.List) ([]*cases.Case, error) {
-	menu, err := newMenu(bundle)
-	if err != nil {
-		return nil, err
-	}
+func (m *module) cases(ctx context.Context, list *diag.List) ([]stated, error) {
 	batches := m.batches(runtime.GOMAXPROCS(0))
 	results := make([][]stated, len(batches))
 	problems := make([]diag.List, len(batches))
 	group, ctx := errgroup.WithContext(ctx)
 	for i, b := range batches {
 		group.Go(func() (err error) {
-			results[i], err = b.cases(ctx, menu, &problems[i])
+			results[i], err = b.cases(ctx, &problems[i])
 			return err
 		})
 	}
@@ -132,20 +157,18 @@ func (m *module) cases(ctx context.Context, bundle *irv1.Bundle, list *diag.List
 	for i := range problems {
 		list.Append(&problems[i])
 	}
-	return owners(slices.Concat(results...)), nil
+	return slices.Concat(results...), nil
 }
 
 // cases returns what the tests of the batch's packages state.
-func (b *batch) cases(ctx context.Context, menu *menu, list *diag.List) (all []stated, err error) {
+func (b *batch) cases(ctx context.Context, list *diag.List) (all []stated, err error) {
 	defer recovered(list, b.packages[0])
 	units, _ := b.load(report{list})
 	for _, u := range units {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		for _, c := range u.cases(menu, list) {
-			all = append(all, stated{c, u.dir})
-		}
+		all = append(all, u.cases(list)...)
 	}
 	return all, nil
 }
@@ -178,7 +201,7 @@ func compareCases(a, b *cases.Case) int {
 }
 
 // cases evaluates the package with its test files and reads the tests.
-func (u *unit) cases(menu *menu, list *diag.List) (all []*cases.Case) {
+func (u *unit) cases(list *diag.List) (all []stated) {
 	defer recovered(list, u.pkg)
 	author := draw(u.files)
 	x := examiner{report{list}, author, u.module.shape, u}
@@ -192,7 +215,7 @@ func (u *unit) cases(menu *menu, list *diag.List) (all []*cases.Case) {
 	tests := value{cue: under, path: []string{"tests"}, author: author.Down("tests")}.fields()
 	for _, name := range sorted(tests) {
 		if x.test(name, tests[name]) {
-			all = append(all, caseReading{x.report, u, menu}.read(name, tests[name]))
+			all = append(all, stated{caseReading{x.report, u}.read(name, tests[name]), tests[name], u.dir})
 		}
 	}
 	x.definitions(broken)
