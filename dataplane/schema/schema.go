@@ -13,6 +13,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/bindery-dev/bindery/dataplane/accept"
 	"github.com/bindery-dev/bindery/dataplane/rawjson"
 )
 
@@ -26,6 +27,7 @@ const maxDepth = 512
 // A Schema is a compiled JSON Schema. It is immutable and safe for concurrent use.
 type Schema struct {
 	compiled *jsonschema.Schema
+	quick    *accept.Schema  // says yes sooner
 	stated   map[string]bool // names of members, see [Violation.Place]
 }
 
@@ -57,7 +59,23 @@ func Compile(doc []byte, fragment string) (s *Schema, err error) {
 	if err != nil {
 		return nil, tidy(err)
 	}
-	return &Schema{compiled: compiled, stated: stated(document, map[string]bool{})}, nil
+	quick := accept.Compile(document, fragment, Format)
+	return &Schema{compiled: compiled, quick: quick, stated: stated(document, map[string]bool{})}, nil
+}
+
+// Format returns what texts of a format are checked with; nil for a format that is not
+// known, and so is not checked.
+func Format(name string) func(string) bool {
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	if err := c.AddResource(location, map[string]any{"format": name}); err != nil {
+		return nil
+	}
+	compiled, err := c.Compile(location)
+	if err != nil || compiled.Format == nil {
+		return nil
+	}
+	return func(text string) bool { return compiled.Format.Validate(text) == nil }
 }
 
 // stated adds the names of members that a schema document states to names: those
@@ -112,6 +130,14 @@ func (s *Schema) Check(v rawjson.Value) error {
 	if !bounded(v) {
 		return ErrNumber
 	}
+	if s.quick.Verdict(v) == accept.Yes {
+		return nil
+	}
+	return s.full(v)
+}
+
+// full is Check by the library alone, for a value whose numbers are bounded.
+func (s *Schema) full(v rawjson.Value) error {
 	value := v.Decode()
 	err := s.compiled.Validate(value)
 	if err == nil {
