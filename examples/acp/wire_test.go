@@ -32,7 +32,15 @@ type shop struct {
 	url    string
 	status int
 	answer string
+	before []before // answers that come first
 	got    []request
+}
+
+// A before is an answer of a merchant that later has another one.
+type before struct {
+	status     int
+	answer     string
+	retryAfter string // "" for none
 }
 
 func open(t *testing.T) *shop { return openModule(t, module(t)) }
@@ -67,8 +75,17 @@ func openModule(t *testing.T, sources *sourcev1.Sources) *shop {
 func (s *shop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	s.got = append(s.got, request{r.Method, r.RequestURI, r.Header, string(body)})
-	w.WriteHeader(s.status)
-	io.WriteString(w, s.answer)
+	status, answer := s.status, s.answer
+	if len(s.before) > 0 {
+		first := s.before[0]
+		s.before = s.before[1:]
+		status, answer = first.status, first.answer
+		if first.retryAfter != "" {
+			w.Header().Set("Retry-After", first.retryAfter)
+		}
+	}
+	w.WriteHeader(status)
+	io.WriteString(w, answer)
 }
 
 // A reply is a JSON-RPC response.
