@@ -27,8 +27,8 @@ func repeatable(t *table.Tool, header http.Header) bool {
 
 // repeat sends req, and sends it again for as long as the rule that applies says so,
 // attempts, time and the upstream's budget last, and the upstream does not ask for a
-// longer wait than there can be. All requests are the same; the time for all of them
-// and the waits in between is that for one.
+// longer wait than there can be. All requests are the same, but for a token that was
+// rejected; the time for all of them and the waits in between is that for one.
 func repeat(ctx context.Context, t *table.Tool, a arguments, req *upstream.Request) Outcome {
 	ctx, cancel := context.WithTimeout(ctx, req.Timeout)
 	defer cancel()
@@ -38,6 +38,13 @@ func repeat(ctx context.Context, t *table.Tool, a arguments, req *upstream.Reque
 	for {
 		same := *req
 		same.Header = req.Header.Clone() // a request takes its header away
+		if n := len(retries); n > 0 {
+			if err := t.Service.Credential.Authorize(ctx, same.Header, req.Timeout); err != nil {
+				o := unauthorized(t, err)
+				o.Attempts, o.Retries = n, retries[:n-1]
+				return o
+			}
+		}
 		o := attempt(ctx, t, a, &same)
 		o.Attempts, o.Retries = len(retries)+1, retries
 		wait, ok := pause(ctx, t.Retry, o)

@@ -56,8 +56,11 @@ func (b *bouncer) roundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // guarded returns the tool get_book of a library that takes tokens of b.
-func (b *bouncer) guarded(t *testing.T) *table.Tool {
+func (b *bouncer) guarded(t *testing.T, change func(*irv1.Binding)) *table.Tool {
 	source := library("http://library.example/v1")
+	if change != nil {
+		change(source)
+	}
 	source.Upstream.Credential = &irv1.Credential{Kind: &irv1.Credential_Oauth2{Oauth2: &irv1.OAuth2Credential{
 		Scheme: irv1.Scheme_SCHEME_HTTPS, Authority: "login.example", ClientId: "node", Secret: "client", ClientAuth: irv1.ClientAuth_CLIENT_AUTH_BODY,
 	}}}
@@ -70,7 +73,7 @@ func (b *bouncer) guarded(t *testing.T) *table.Tool {
 // caller gets to see.
 func TestToken(t *testing.T) {
 	b := &bouncer{valid: "t1"}
-	tool := b.guarded(t)
+	tool := b.guarded(t, nil)
 	for i, want := range []call.Class{call.OK, call.OK, call.UpstreamError, call.OK} {
 		if i == 2 {
 			b.valid = "t2"
@@ -81,6 +84,29 @@ func TestToken(t *testing.T) {
 	}
 	if b.fetches != 2 || b.admitted != 3 || b.rejected != 1 {
 		t.Errorf("%d tokens fetched, %d requests admitted, %d rejected", b.fetches, b.admitted, b.rejected)
+	}
+}
+
+// A rule that has a 401 sent again sends the next token.
+func TestTokenOfARetry(t *testing.T) {
+	b := &bouncer{valid: "t1"}
+	tool := b.guarded(t, func(source *irv1.Binding) {
+		lend(source)
+		source.Errors.Rules = append(source.Errors.Rules, &irv1.ErrorRule{
+			Name: "stale", Retry: true, Conditions: []*irv1.Condition{{Kind: &irv1.Condition_Status{Status: 401}}},
+		})
+	})
+	for i, token := range []string{"t1", "t2"} {
+		b.valid = token
+		o := call.Do(t.Context(), tool, call.Request{Arguments: []byte(getBook)})
+		if o.Class != call.OK || o.Attempts != i+1 {
+			t.Errorf("call %d is %s after %d attempts: %v", i, o.Class, o.Attempts, o.Err)
+		}
+	}
+	b.valid, b.refuse = "t3", 503
+	o := call.Do(t.Context(), tool, call.Request{Arguments: []byte(getBook)})
+	if o.Class != call.Unreachable || o.Attempts != 1 || len(o.Retries) > 0 {
+		t.Errorf("without a next token it is %s after %d attempts for %q", o.Class, o.Attempts, o.Retries)
 	}
 }
 
@@ -99,7 +125,7 @@ func TestNoToken(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				tool, began := tt.bouncer.guarded(t), time.Now()
+				tool, began := tt.bouncer.guarded(t, nil), time.Now()
 				o := call.Do(t.Context(), tool, call.Request{Arguments: []byte(getBook)})
 				if o.Class != tt.class || show(o.Error) != busy || !errors.Is(o.Err, tt.kind) || o.Status != 0 {
 					t.Errorf("outcome is %s, %s, %v", o.Class, show(o.Error), o.Err)
