@@ -21,6 +21,7 @@ import (
 	"github.com/bindery-dev/bindery/cmd/internal/controlplane"
 	"github.com/bindery-dev/bindery/cmd/internal/node"
 	"github.com/bindery-dev/bindery/cmd/internal/worker"
+	"github.com/bindery-dev/bindery/examples/fleet/depot"
 	"github.com/bindery-dev/bindery/examples/issues/tracker"
 )
 
@@ -35,6 +36,7 @@ func TestMain(m *testing.M) {
 		"controlplane": func() { daemon(playControlPlane) }, // controlplane ADDR DATA
 		"node":         func() { daemon(playNode) },         // node ADDR ID CONTROLPLANE SECRETS
 		"tracker":      func() { sample(tracker.New("tracker-key")) },
+		"depot":        func() { sample(depot.New("bindery", "depot-secret")) },
 	})
 }
 

@@ -2,106 +2,29 @@ package upstream_test
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"io"
 	"log"
-	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/bindery-dev/bindery/dataplane/secret"
 	"github.com/bindery-dev/bindery/dataplane/upstream"
+	"github.com/bindery-dev/bindery/internal/testcert"
 )
 
-// An authority issues certificates.
-type authority struct {
-	cert *x509.Certificate
-	key  *ecdsa.PrivateKey
-}
-
-func newAuthority(t *testing.T) *authority {
+// careful starts a server with a certificate of a that lets in only those who have one,
+// too, and greets them by its name. It returns its host and port.
+func careful(t *testing.T, a *testcert.Authority, ip net.IP, versions ...uint16) string {
 	t.Helper()
-	key := newKey(t)
-	template := certificate("an authority")
-	template.IsCA, template.BasicConstraintsValid, template.KeyUsage = true, true, x509.KeyUsageCertSign
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cert, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &authority{cert, key}
-}
-
-func newKey(t *testing.T) *ecdsa.PrivateKey {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return key
-}
-
-func certificate(name string) *x509.Certificate {
-	return &x509.Certificate{
-		SerialNumber: big.NewInt(time.Now().UnixNano()),
-		Subject:      pkix.Name{CommonName: name},
-		NotBefore:    time.Now().Add(-time.Hour),
-		NotAfter:     time.Now().Add(time.Hour),
-		ExtKeyUsage:  []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-	}
-}
-
-// issue returns a certificate for name, and its key, in PEM.
-func (a *authority) issue(t *testing.T, name string, ip net.IP) (cert, key string) {
-	t.Helper()
-	template, private := certificate(name), newKey(t)
-	if ip != nil {
-		template.IPAddresses = []net.IP{ip}
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, a.cert, private.Public(), a.key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pkcs8, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return inPEM("CERTIFICATE", der), inPEM("PRIVATE KEY", pkcs8)
-}
-
-func inPEM(kind string, der []byte) string {
-	return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
-}
-
-// careful starts a server of a that lets in only those with a certificate of a, and
-// greets them by its name. It returns its authority.
-func (a *authority) careful(t *testing.T, ip net.IP, versions ...uint16) string {
-	t.Helper()
-	cert, key := a.issue(t, "server", ip)
-	own, err := tls.X509KeyPair([]byte(cert), []byte(key))
-	if err != nil {
-		t.Fatal(err)
-	}
-	pool := x509.NewCertPool()
-	pool.AddCert(a.cert)
 	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, r.TLS.PeerCertificates[0].Subject.CommonName+" "+r.Proto)
 	}))
 	srv.EnableHTTP2 = true
-	srv.TLS = &tls.Config{Certificates: []tls.Certificate{own}, ClientCAs: pool, ClientAuth: tls.RequireAndVerifyClientCert}
+	srv.TLS = a.Demand(t, ip)
 	if len(versions) > 0 {
 		srv.TLS.MaxVersion = versions[0]
 	}
@@ -131,14 +54,14 @@ func secured(t *testing.T, authority string, how upstream.TLS, secrets *secret.S
 var loopback = net.IPv4(127, 0, 0, 1)
 
 func TestMutualTLS(t *testing.T) {
-	ours, theirs := newAuthority(t), newAuthority(t)
-	good := map[string]string{"ca": inPEM("CERTIFICATE", ours.cert.Raw)}
-	good["cert"], good["key"] = ours.issue(t, "node", nil)
+	ours, theirs := testcert.New(t), testcert.New(t)
+	good := map[string]string{"ca": ours.PEM()}
+	good["cert"], good["key"] = ours.Issue(t, "node", nil)
 	foreign := map[string]string{"ca": good["ca"]}
-	foreign["cert"], foreign["key"] = theirs.issue(t, "stranger", nil)
+	foreign["cert"], foreign["key"] = theirs.Issue(t, "stranger", nil)
 	all := upstream.TLS{CA: "ca", Certificate: "cert", Key: "key"}
-	at, elsewhere := ours.careful(t, loopback), ours.careful(t, net.IPv4(192, 0, 2, 1))
-	old := ours.careful(t, loopback, tls.VersionTLS12)
+	at, elsewhere := careful(t, ours, loopback), careful(t, ours, net.IPv4(192, 0, 2, 1))
+	old := careful(t, ours, loopback, tls.VersionTLS12)
 	strict := all
 	strict.Only13 = true
 	tests := []struct {
@@ -182,11 +105,11 @@ func TestMutualTLS(t *testing.T) {
 
 // A connection uses the secrets that there are when it is opened.
 func TestRotatedCertificate(t *testing.T) {
-	first, second := newAuthority(t), newAuthority(t)
-	values := map[string]string{"ca": inPEM("CERTIFICATE", first.cert.Raw)}
-	values["cert"], values["key"] = first.issue(t, "old", nil)
+	first, second := testcert.New(t), testcert.New(t)
+	values := map[string]string{"ca": first.PEM()}
+	values["cert"], values["key"] = first.Issue(t, "old", nil)
 	all := upstream.TLS{CA: "ca", Certificate: "cert", Key: "key"}
-	client := secured(t, first.careful(t, loopback), all, variables(values))
+	client := secured(t, careful(t, first, loopback), all, variables(values))
 	greeting := func() string {
 		t.Helper()
 		resp, err := client.Do(context.Background(), request())
@@ -199,7 +122,7 @@ func TestRotatedCertificate(t *testing.T) {
 	if got := greeting(); got != "old" {
 		t.Errorf("greeted as %s", got)
 	}
-	values["cert"], values["key"] = first.issue(t, "new", nil)
+	values["cert"], values["key"] = first.Issue(t, "new", nil)
 	if got := greeting(); got != "old" {
 		t.Errorf("greeted as %s on a connection that was kept", got)
 	}
@@ -207,7 +130,7 @@ func TestRotatedCertificate(t *testing.T) {
 	if got := greeting(); got != "new" {
 		t.Errorf("greeted as %s", got)
 	}
-	values["ca"] = inPEM("CERTIFICATE", second.cert.Raw)
+	values["ca"] = second.PEM()
 	client.Close()
 	if _, err := client.Do(context.Background(), request()); err == nil || !strings.Contains(err.Error(), "unknown authority") {
 		t.Errorf("error is %v: the roots are those of before", err)

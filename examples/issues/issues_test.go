@@ -70,6 +70,23 @@ func TestTools(t *testing.T) {
 	})
 }
 
+// TestCursor holds that the cursor of a page is in _meta, too, and gone on the last.
+func TestCursor(t *testing.T) {
+	upstream := httptest.NewServer(tracker.New("k"))
+	defer upstream.Close()
+	url := served.Module(t, ".", map[string]string{"tracker-key": "k"}, "tracker_url="+upstream.URL+"/api")
+	served.Eras(t, url+"/mcp", func(t *testing.T, s *mcp.ClientSession) {
+		meta := served.Call(t, s, "list_issues", `{"owner":"acme","repo":"rockets","limit":2}`).Meta
+		if meta["example.com/next-cursor"] != "2" || meta["example.com/link"] != "</api/repos/acme/rockets/issues?cursor=2&limit=2>; rel=next" {
+			t.Errorf("_meta is %v", meta)
+		}
+		meta = served.Call(t, s, "list_issues", `{"owner":"acme","repo":"rockets","limit":2,"cursor":"2"}`).Meta
+		if _, ok := meta["example.com/next-cursor"]; ok {
+			t.Errorf("_meta of the last page is %v", meta)
+		}
+	})
+}
+
 // TestKey holds that a key that the tracker does not know is its error, in its words.
 func TestKey(t *testing.T) {
 	upstream := httptest.NewServer(tracker.New("other"))

@@ -95,17 +95,24 @@ func holdFiles(t *testing.T, sources *sourcev1.Sources) {
 
 // Eras runs do with a session of the endpoint at url in each era of the protocol.
 func Eras(t *testing.T, url string, do func(t *testing.T, s *mcp.ClientSession)) {
-	for _, era := range []string{"2026-07-28", "2025-11-25"} {
-		t.Run(era, func(t *testing.T) {
-			client := mcp.NewClient(&mcp.Implementation{Name: "reader", Version: "1"}, nil)
-			s, err := client.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: url}, &mcp.ClientSessionOptions{ProtocolVersion: era})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer s.Close()
-			do(t, s)
-		})
+	for _, version := range []string{"2026-07-28", "2025-11-25"} {
+		t.Run(version, func(t *testing.T) { do(t, Connect(t, url, version)) })
 	}
+}
+
+// Connect opens a session with the endpoint at url in a version of the protocol.
+func Connect(t *testing.T, url, version string) *mcp.ClientSession {
+	t.Helper()
+	client := mcp.NewClient(&mcp.Implementation{Name: "reader", Version: "1"}, nil)
+	s, err := client.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: url}, &mcp.ClientSessionOptions{ProtocolVersion: version})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	if got := s.InitializeResult().ProtocolVersion; got != version {
+		t.Fatalf("protocol version is %s, want %s", got, version)
+	}
+	return s
 }
 
 // Call calls a tool with args, a JSON object.
