@@ -9,8 +9,8 @@ import (
 	"github.com/bindery-dev/bindery/dataplane/upstream"
 )
 
-// maxDepth is how deep arguments may be nested.
-const maxDepth = 64
+// MaxDepth is how deep arguments may be nested; see [rawjson.Parse].
+const MaxDepth = 64
 
 // invalid is arguments that cannot be sent. Its text names the one that is wrong,
 // never its value.
@@ -35,9 +35,12 @@ func parse(r Request) (arguments, error) {
 	if args == nil {
 		args = []byte("{}")
 	}
-	v, err := rawjson.Parse(args, maxDepth)
-	if err != nil {
-		return arguments{}, invalidf("arguments are not valid JSON: %v", err)
+	v := rawjson.Value(args)
+	if !r.Parsed {
+		var err error
+		if v, err = rawjson.Parse(args, MaxDepth); err != nil {
+			return arguments{}, invalidf("arguments are not valid JSON: %v", err)
+		}
 	}
 	if v.Kind() != rawjson.Object {
 		return arguments{}, invalidf("arguments must be an object, not %s", v.Kind())

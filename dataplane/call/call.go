@@ -72,6 +72,9 @@ func Classes() []Class {
 type Request struct {
 	// Arguments is the JSON object of the arguments; nil means none.
 	Arguments []byte
+	// Parsed says that Arguments, not nil, are a value that [rawjson.Parse] returned
+	// with depth [MaxDepth], or part of one that it returned.
+	Parsed bool
 	// Header is that of the HTTP request which the call came with, nil when it came
 	// otherwise. It is only read, and only where a binding names a header.
 	Header http.Header

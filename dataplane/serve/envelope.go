@@ -7,6 +7,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/bindery-dev/bindery/dataplane/call"
 	"github.com/bindery-dev/bindery/dataplane/rawjson"
 )
 
@@ -19,9 +20,9 @@ type envelope struct {
 	version   string        // of the protocol
 }
 
-// maxEnvelopeDepth is how deep a body can be nested whose envelope is opened here.
-// The arguments have a bound of their own.
-const maxEnvelopeDepth = 256
+// maxEnvelopeDepth is how deep a body can be nested whose envelope is opened here:
+// the arguments are two levels down.
+const maxEnvelopeDepth = call.MaxDepth + 2
 
 // openEnvelope takes a request apart. Where it says no, the request may be good or
 // bad: the SDK is to look at it. It says yes only to what the SDK would hand on as a

@@ -31,7 +31,7 @@ func (e *endpoint) fast(w http.ResponseWriter, r *http.Request, body []byte) boo
 		ctx = context.WithoutCancel(ctx)
 	}
 	done := e.watch.begin(ctx, e.path, t)
-	outcome := call.Do(ctx, tool, call.Request{Arguments: env.arguments, Header: r.Header})
+	outcome := call.Do(ctx, tool, call.Request{Arguments: env.arguments, Parsed: env.arguments != nil, Header: r.Header})
 	done(tool, outcome)
 	h := w.Header()
 	h.Set("Cache-Control", "no-cache, no-transform")

@@ -46,7 +46,12 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, *ref
 	control := http.NewResponseController(w)
 	// A connection without deadlines is a test's recorder; it cannot be slow.
 	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout))
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
+	var whole bytes.Buffer
+	if 0 < r.ContentLength && r.ContentLength <= limit {
+		whole.Grow(int(r.ContentLength) + bytes.MinRead)
+	}
+	_, err := whole.ReadFrom(http.MaxBytesReader(w, r.Body, limit))
+	body := whole.Bytes()
 	// Later reads on the connection notice a client that goes away during a call,
 	// however long that takes.
 	_ = control.SetReadDeadline(time.Time{})
