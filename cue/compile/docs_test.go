@@ -6,35 +6,34 @@ import (
 	"testing"
 
 	"github.com/bindery-dev/bindery/cue/compile"
-	"github.com/bindery-dev/bindery/cue/diag"
 	sourcev1 "github.com/bindery-dev/bindery/proto/bindery/source/v1"
 )
 
-// TestSchemasDoc holds that the binding of docs/schemas.md compiles in silence.
-func TestSchemasDoc(t *testing.T) {
-	page, err := os.ReadFile("../../docs/schemas.md")
+// TestGuards holds that the example of the page on documents, checks and secrets
+// compiles, and to what it says.
+func TestGuards(t *testing.T) {
+	page, err := os.ReadFile("../../docs/guards.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, after, _ := strings.Cut(string(page), "```cue\n")
-	binding, _, found := strings.Cut(after, "```")
+	example, _, found := strings.Cut(after, "```")
 	if !found {
-		t.Fatal("docs/schemas.md has no binding")
+		t.Fatal("the page has no example")
 	}
-	const book = `{"type": "object", "required": ["isbn"], "additionalProperties": false, "properties": {
-		"isbn": {"type": "string"}, "shelf": {"enum": ["a", "b"]}, "authors": {"items": {"$ref": "people.json#/$defs/Person"}}}}`
 	compiled, err := compile.Module(t.Context(), &sourcev1.Sources{Files: []*sourcev1.File{
 		{Path: "cue.mod/module.cue", Data: []byte("module: \"example.com/shop@v0\"\nlanguage: version: \"v0.16.0\"\n")},
-		{Path: "library.cue", Data: []byte(binding)},
-		{Path: "library.json", Data: []byte(`{"$defs": {"Book": ` + book + `}}`)},
-		{Path: "people.json", Data: []byte(`{"$defs": {"Person": {"type": "object", "additionalProperties": false}}}`)},
+		{Path: "library.cue", Data: []byte(example)},
+		{Path: "library.json", Data: []byte(`{"$defs": {"Loan": {"type": "object"}}}`)},
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var b strings.Builder
-	if err := diag.Print(&b, compiled.GetDiagnostics()); err != nil || b.Len() > 0 {
-		t.Errorf("diagnostics are %s, %v", b.String(), err)
+	b := open(t, compiled).Bindings[0]
+	if len(b.GetDocuments()) != 1 || len(b.GetRedact()) != 2 || len(b.GetReveal()) != 1 || len(b.GetTools()[0].GetChecks()) != 2 {
+		t.Errorf("binding is %v", b)
 	}
-	open(t, compiled)
+	if d := compiled.GetDiagnostics(); len(d) > 0 {
+		t.Errorf("diagnostics are %v", d)
+	}
 }

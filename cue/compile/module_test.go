@@ -181,6 +181,12 @@ func renderBindings(b *bytes.Buffer, content *irv1.Content) {
 			}
 		}
 		renderErrors(b, binding.GetErrors())
+		for _, p := range binding.GetRedact() {
+			fmt.Fprintf(b, "\tredact %s\n", place(p))
+		}
+		for _, p := range binding.GetReveal() {
+			fmt.Fprintf(b, "\treveal %s\n", place(p))
+		}
 		for _, d := range binding.GetDocuments() {
 			fmt.Fprintf(b, "\tdocument %s %s %s %s\n", d.GetPath(), d.GetMediaType(), d.GetMaxAge().AsDuration(), d.GetJson())
 		}

@@ -73,6 +73,7 @@ func (u *unit) read(name string, v value, r report) *binding {
 	b.ir.Upstream = rd.upstream(v.get("upstream"))
 	b.ir.Meta = rd.metaRules(v.get("meta"))
 	b.ir.Errors = rd.errors(v.get("errors"))
+	rd.redaction(v.get("redact"))
 	rd.documents(v.get("documents"))
 	rd.checkHeaders(v)
 	tools := v.get("tools").fields()

@@ -246,6 +246,11 @@ func (r report) idlePlace(v value, name string, known []string) {
 	r.list.Errorf(v.at("idle-place", hint), "the tool has no argument %q, so nothing is ever here", name)
 }
 
+func (r report) tooManyPlaces(v value, n int) {
+	r.list.Errorf(v.atLabel("too-many-places", `name what encloses them, with "*" for every member`),
+		"there are %d places, at most %d can be redacted or revealed", n, irv1.MaxRedacted)
+}
+
 func (r report) sameName(b, other *binding) {
 	r.list.Errorf(diag.Problem{Pos: b.at, Code: "duplicate-binding", Path: dotted("bindings", b.name), Hint: "give it another name"},
 		"%s has a binding %q, too (%s)", directory(other.dir), b.name, diag.Place(other.at))

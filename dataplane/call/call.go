@@ -179,7 +179,7 @@ func attempt(ctx context.Context, t *table.Tool, a arguments, req *upstream.Requ
 	}
 	o := ended(t, a, resp, err)
 	o.Meta, o.Attempts = resultMeta(t, resp), 1
-	return o
+	return struck(t, a, req.Header, resp, o)
 }
 
 // ended is the outcome of an exchange that the arguments a became and that ended with
@@ -208,7 +208,7 @@ func unauthorized(t *table.Tool, err error) Outcome {
 func refused(t *table.Tool, err error) Outcome {
 	var v *schema.Violation
 	if errors.As(err, &v) {
-		o := violated(t.Errors, v)
+		o := violated(t, v)
 		o.Breaches = []Breach{breach(Payload, v)}
 		return o
 	}

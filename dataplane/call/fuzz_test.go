@@ -19,6 +19,7 @@ import (
 
 	"github.com/bindery-dev/bindery/dataplane/call"
 	"github.com/bindery-dev/bindery/dataplane/rawjson"
+	"github.com/bindery-dev/bindery/dataplane/redact"
 	"github.com/bindery-dev/bindery/dataplane/result"
 	"github.com/bindery-dev/bindery/dataplane/schema"
 	"github.com/bindery-dev/bindery/dataplane/table"
@@ -35,6 +36,7 @@ import (
 //     that is enforced, or has the bytes of the arguments that it is made of, each in
 //     its place;
 //   - where a body broke its schema is told in words of the schema;
+//   - an error does not repeat what is hidden;
 //   - a call that fails a check that refuses it is not sent, or is no result;
 //   - a request goes out again only if that is safe, and as it was;
 //   - a call ends with one JSON value on one line, with a part of a media type that
@@ -50,11 +52,12 @@ func FuzzCall(f *testing.F) {
 		`{"id":"//evil.example/","page":"@","meta":{"version":"//"}}`,
 		`{"id":"..","page":"..","meta":{"version":"v1"}}`,
 		`{"meta":{"version":"v1"},"payload":{"title":"x","copies":1,"tags":[{"name":"a"}]}}`,
+		`{"meta":{"version":"v1","key":"K3Y12345"},"payload":{"title":"M4RK3R42","copies":1}}`,
 		`{"id":"a","pages":[1,2],"tags":["a,b","&"],"sort":["a,b","c"],"filter":{"a":1,"b":"x=y","c":null},"limit":7,"formats":["x","y"],"client":"me"}`,
 		`{"id":"a","title":"\u0041 ","subtitle":null,"owner":"x\"y","since":12345678901234567890,"prices":[1.0,1e2],"cover":{"a" : [] },"tags":[{"name":"x"}],"used":false}`,
 		`{"id":"a","pages":[".."],"tags":[],"filter":{"a][b":1},"client":"a\r\nb","formats":["a,b"]}`,
 	}
-	bodies := []string{`{"id":1}`, ``, "[\n1]", `{"error":{"kind":"a","message":"b"}}`, `{"kind":"a","message":"b\nc","content":1}`, `<html>`, `{"a":1,"a":2}`, `{"bill":1}`}
+	bodies := []string{`{"id":1}`, ``, "[\n1]", `{"error":{"kind":"a","message":"b"}}`, `{"kind":"a","message":"b\nc","content":1}`, `<html>`, `{"a":1,"a":2}`, `{"bill":1}`, `{"kind":"M4RK3R42","message":"K3Y12345 M4RK3R42","M4RK3R42":["K3Y12345"]}`}
 	up := &fake{}
 	b := checked("http://library.example/v1")
 	digest := irv1.DigestOf([]byte(bookSchema))
@@ -84,6 +87,7 @@ func FuzzCall(f *testing.F) {
 			return
 		}
 		holdAttempts(t, tool, up, o)
+		holdDiscreet(t, args, o.Error)
 		holdTarget(t, tool, up.sent)
 		holdQuery(t, tool, args, up.sent.URL.RawQuery)
 		holdHeader(t, up.sent.Header)
@@ -232,6 +236,21 @@ func holdAttempts(t *testing.T, tool *table.Tool, up *fake, o call.Outcome) {
 	for i, r := range up.sends {
 		if r.URL.String() != up.sent.URL.String() || !reflect.DeepEqual(r.Header, up.sent.Header) || !bytes.Equal(up.bodies[i], up.got) {
 			t.Errorf("attempt %d was another request", i)
+		}
+	}
+}
+
+// holdDiscreet looks for the words of a payload and the key in an error.
+func holdDiscreet(t *testing.T, args []byte, e *call.Error) {
+	t.Helper()
+	if e == nil {
+		return
+	}
+	hidden := redact.New([]*irv1.Place{at(irv1.Side_SIDE_REQUEST, "payload"), at(irv1.Side_SIDE_REQUEST, "meta", "key")}, nil)
+	for v := range hidden.Hidden(irv1.Side_SIDE_REQUEST, rawjson.Value(bytes.TrimSpace(args))) {
+		word := regexp.MustCompile(`^[A-Za-z0-9]{8,}$`).FindString(strings.Trim(string(v), `"`))
+		if word != "" && word != "redacted" && strings.Contains(e.Message+"\n"+string(e.Data), word) {
+			t.Errorf("error %s has %q", show(e), word)
 		}
 	}
 }

@@ -54,8 +54,9 @@ func checkPayload(s *schema.Schema, v rawjson.Value) error {
 }
 
 // violated is the outcome of a payload that breaks its schema.
-func violated(e *table.Errors, v *schema.Violation) Outcome {
-	return badPayload(e, v.Message, "$.payload"+strings.TrimPrefix(v.Path, "$"), v.Keyword)
+func violated(t *table.Tool, v *schema.Violation) Outcome {
+	v = discreet(t, v)
+	return badPayload(t.Errors, v.Message, "$.payload"+strings.TrimPrefix(v.Path, "$"), v.Keyword)
 }
 
 // badPayload is the outcome of arguments that are refused for what message says of

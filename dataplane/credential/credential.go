@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/bindery-dev/bindery/dataplane/secret"
@@ -51,6 +52,20 @@ func (c *Credential) Authorize(ctx context.Context, h http.Header, limit time.Du
 	}
 	h.Set(name, value)
 	return nil
+}
+
+// Sent returns what identifies the node in the header h that it authorized: the
+// whole value, and the part after its scheme; nil when there is none.
+func (c *Credential) Sent(h http.Header) []string {
+	if c == nil {
+		return nil
+	}
+	if k := c.source.GetHeader(); k != nil {
+		return []string{h.Get(k.GetName())}
+	}
+	value := h.Get("Authorization")
+	_, token, _ := strings.Cut(value, " ")
+	return []string{value, token}
 }
 
 // Rejected says that the upstream answered 401 to a request with header h. A token

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/bindery-dev/bindery/dataplane/rawjson"
@@ -84,6 +85,12 @@ func sameParts(t *testing.T, v rawjson.Value, want any) {
 	}
 	if _, err := rawjson.Parse(v, 64); err != nil {
 		t.Errorf("part %q is no value: %v", v, err)
+	}
+	clone := func(name, value rawjson.Value) (rawjson.Value, rawjson.Value) {
+		return slices.Clone(name), slices.Clone(value)
+	}
+	if got := v.Map(clone); !bytes.Equal(got, v) {
+		t.Errorf("%q is mapped to %q by what changes nothing", v, got)
 	}
 }
 

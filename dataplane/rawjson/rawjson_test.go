@@ -212,3 +212,32 @@ func parse(t *testing.T, s string) rawjson.Value {
 	}
 	return v
 }
+
+func TestMap(t *testing.T) {
+	drop := func(name, value rawjson.Value) (rawjson.Value, rawjson.Value) {
+		if string(value) == "1" {
+			return rawjson.Quote("x"), rawjson.Quote("y")
+		}
+		return name, value
+	}
+	for in, want := range map[string]string{
+		`{ "a" : 1 , "b":[1] }`: `{ "x" : "y" , "b":[1] }`,
+		`[ 1,2 , 1]`:            `[ "y",2 , "y"]`,
+		`{"a":2}`:               `{"a":2}`,
+		`{}`:                    `{}`,
+		`[ ]`:                   `[ ]`,
+		`1`:                     `1`,
+	} {
+		v, err := rawjson.Parse([]byte(in), 9)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := v.Map(drop)
+		if string(got) != want || string(v) != in {
+			t.Errorf("%s is mapped to %s, want %s; it is %s now", in, got, want, v)
+		}
+		if in == want && &got[0] != &v[0] {
+			t.Errorf("%s is copied", in)
+		}
+	}
+}

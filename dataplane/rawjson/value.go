@@ -57,6 +57,53 @@ func (v Value) Elements() iter.Seq[Value] {
 	}
 }
 
+// Map returns v with each member of the object, or element of the array, replaced by
+// what f makes of it; the name is nil for an element and stays so. All other bytes
+// stay as they are. When f changes nothing, and for other values, that is v itself.
+func (v Value) Map(f func(name, value Value) (Value, Value)) Value {
+	if k := v.Kind(); k != Object && k != Array {
+		return v
+	}
+	e := edit{of: v}
+	for i := v.skipSpace(1); v[i] != '}' && v[i] != ']'; {
+		var name Value
+		start := i
+		if v[0] == '{' {
+			name = v.at(i)
+			i = v.skipSpace(v.skipSpace(i+len(name)) + 1)
+		}
+		value := v.at(i)
+		newName, newValue := f(name, value)
+		e.replace(start, name, newName)
+		e.replace(i, value, newValue)
+		i = v.skipComma(i + len(value))
+	}
+	return e.done()
+}
+
+// An edit is a copy of a value in the making; there is none before the first change.
+type edit struct {
+	of   Value
+	out  Value
+	from int // where what is not in out begins in of
+}
+
+// replace replaces old, which begins at of[i], unless it is the same bytes.
+func (e *edit) replace(i int, old, new Value) {
+	if len(old) == 0 || len(old) == len(new) && &old[0] == &new[0] {
+		return
+	}
+	e.out = append(append(e.out, e.of[e.from:i]...), new...)
+	e.from = i + len(old)
+}
+
+func (e *edit) done() Value {
+	if e.from == 0 {
+		return e.of
+	}
+	return append(e.out, e.of[e.from:]...)
+}
+
 // Member returns the member of the object v that is called name; nil when there is
 // none or v is not an object.
 func (v Value) Member(name string) Value {

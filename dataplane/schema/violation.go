@@ -30,7 +30,10 @@ type Violation struct {
 	Message string
 	// Root says that the value as a whole has the wrong type.
 	Root bool
+	// Tokens are the reference tokens (RFC 6901) of the place.
+	Tokens []string
 
+	of    subject
 	depth int        // in steps from the root
 	vague int        // 0 for a plain failure, 1 for one of several alternatives
 	tag   bool       // the schema allows one constant
@@ -39,6 +42,30 @@ type Violation struct {
 
 // Error returns path and message.
 func (v *Violation) Error() string { return v.Path + ": " + v.Message }
+
+// Discreet returns v without names that only the value has, below the first depth
+// steps to the place: there a name can be something that nobody should read. The path
+// ends before the first one.
+func (v *Violation) Discreet(depth int) *Violation {
+	discreet := *v
+	if v.Keyword == "propertyNames" {
+		discreet.Message = "Field name is not allowed"
+	}
+	value := v.of.value
+	for i, token := range v.Tokens {
+		if array, ok := value.([]any); ok {
+			value = element(array, token)
+			continue
+		}
+		if i >= depth && !v.of.stated[token] {
+			discreet.Path = v.of.at(v.Tokens[:i]).Path
+			break
+		}
+		object, _ := value.(map[string]any)
+		value = object[token]
+	}
+	return &discreet
+}
 
 // A subject is a value that broke a schema.
 type subject struct {
@@ -216,12 +243,12 @@ func (s subject) at(tokens []string) *Violation {
 			continue
 		}
 		if len(token) > maxName || len(path) > maxPath {
-			return &Violation{Path: string(path), Place: s.place(tokens), depth: i}
+			return &Violation{Path: string(path), Place: s.place(tokens), Tokens: tokens, of: s, depth: i}
 		}
 		object, _ := value.(map[string]any)
 		path, value = place.AppendMember(path, token), object[token]
 	}
-	return &Violation{Path: string(path), Place: s.place(tokens), depth: len(tokens)}
+	return &Violation{Path: string(path), Place: s.place(tokens), Tokens: tokens, of: s, depth: len(tokens)}
 }
 
 // place returns the path of tokens in words of the schema. Below maxSteps it says no

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/bindery-dev/bindery/dataplane/redact"
 	"github.com/bindery-dev/bindery/dataplane/upstream"
 	discoveryv1 "github.com/bindery-dev/bindery/proto/bindery/discovery/v1"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
@@ -70,6 +71,7 @@ func (b *builder) binding(source *irv1.Binding) *binding {
 	if err != nil {
 		b.reason("invalid-bundle", source, "", "errors", err)
 	}
+	hidden := redact.New(source.GetRedact(), source.GetReveal())
 	rules := map[string]*irv1.MetaRule{}
 	for _, r := range source.GetMeta() {
 		rules[r.GetField()] = r
@@ -92,7 +94,7 @@ func (b *builder) binding(source *irv1.Binding) *binding {
 		}
 		tool := newTool(source.GetName(), t, in, out)
 		tool.Args = args
-		tool.Service, tool.Errors, tool.deps = service, failures, b.deps
+		tool.Service, tool.Errors, tool.Redact, tool.deps = service, failures, hidden, b.deps
 		tool.Retry = newRetry(t, source.GetUpstream().GetRetryBudget())
 		for _, field := range t.GetMeta() {
 			tool.Meta = append(tool.Meta, rules[field])

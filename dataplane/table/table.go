@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/bindery-dev/bindery/dataplane/credential"
+	"github.com/bindery-dev/bindery/dataplane/redact"
 	"github.com/bindery-dev/bindery/dataplane/schema"
 	"github.com/bindery-dev/bindery/dataplane/secret"
 	"github.com/bindery-dev/bindery/dataplane/upstream"
@@ -124,6 +125,7 @@ type Tool struct {
 	Service  *Service         // shared by the tools of a binding
 	Errors   *Errors          // shared by the tools of a binding
 	Checks   Checks
+	Redact   *redact.Rules // shared by the tools of a binding; nil: none
 	deps     *Deps
 }
 

@@ -199,7 +199,7 @@ func start(t *testing.T, cfg Config) *running {
 	if cfg.MCP == nil {
 		cfg.MCP = listen(t)
 	}
-	cfg.Admin, cfg.Log = listen(t), slog.New(slog.NewTextHandler(log, nil))
+	cfg.Admin, cfg.Log = listen(t), slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	ctx, cancel := context.WithCancel(context.Background())
 	n := &running{cfg: cfg, log: log, cancel: cancel, ended: make(chan error, 1)}
 	gone := make(chan struct{})

@@ -63,6 +63,7 @@ func (s *stage) run(ctx context.Context, c *cases.Case) Verdict {
 		v.Problems = append(v.Problems, checkAnswer(c, members, refusal)...)
 		v.Problems = append(v.Problems, checkChecks(c.Checks, outcome.Checks)...)
 	}
+	v.Problems = struck(v.Problems, tool.Redact, c, s.got)
 	v.Took = time.Since(began)
 	return v
 }

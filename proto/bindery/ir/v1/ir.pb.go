@@ -1108,7 +1108,13 @@ type Binding struct {
 	Tools []*Tool `protobuf:"bytes,8,rep,name=tools,proto3" json:"tools,omitempty"`
 	// documents are sorted by path. What several bindings say of one document is in
 	// the first of them.
-	Documents     []*Document `protobuf:"bytes,9,rep,name=documents,proto3" json:"documents,omitempty"`
+	Documents []*Document `protobuf:"bytes,9,rep,name=documents,proto3" json:"documents,omitempty"`
+	// redact are the places of what a node repeats nowhere but in a result, at most
+	// 256; reveal are places at or below those that are nevertheless no secret, at most
+	// as many. Of the places that a value is at or below, the longest decides, and of
+	// equally long ones the one with fewer branches.
+	Redact        []*Place `protobuf:"bytes,10,rep,name=redact,proto3" json:"redact,omitempty"`
+	Reveal        []*Place `protobuf:"bytes,11,rep,name=reveal,proto3" json:"reveal,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1202,6 +1208,20 @@ func (x *Binding) GetTools() []*Tool {
 func (x *Binding) GetDocuments() []*Document {
 	if x != nil {
 		return x.Documents
+	}
+	return nil
+}
+
+func (x *Binding) GetRedact() []*Place {
+	if x != nil {
+		return x.Redact
+	}
+	return nil
+}
+
+func (x *Binding) GetReveal() []*Place {
+	if x != nil {
+		return x.Reveal
 	}
 	return nil
 }
@@ -4142,7 +4162,7 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\x04size\x18\x03 \x01(\x04R\x04size\":\n" +
 	"\x06Bundle\x12\x1a\n" +
 	"\bmanifest\x18\x01 \x01(\fR\bmanifest\x12\x14\n" +
-	"\x05blobs\x18\x02 \x03(\fR\x05blobs\"\xdc\x02\n" +
+	"\x05blobs\x18\x02 \x03(\fR\x05blobs\"\xb8\x03\n" +
 	"\aBinding\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12\x18\n" +
@@ -4152,7 +4172,10 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\x04meta\x18\x06 \x03(\v2\x17.bindery.ir.v1.MetaRuleR\x04meta\x12-\n" +
 	"\x06errors\x18\a \x01(\v2\x15.bindery.ir.v1.ErrorsR\x06errors\x12)\n" +
 	"\x05tools\x18\b \x03(\v2\x13.bindery.ir.v1.ToolR\x05tools\x125\n" +
-	"\tdocuments\x18\t \x03(\v2\x17.bindery.ir.v1.DocumentR\tdocuments\"\x85\x01\n" +
+	"\tdocuments\x18\t \x03(\v2\x17.bindery.ir.v1.DocumentR\tdocuments\x12,\n" +
+	"\x06redact\x18\n" +
+	" \x03(\v2\x14.bindery.ir.v1.PlaceR\x06redact\x12,\n" +
+	"\x06reveal\x18\v \x03(\v2\x14.bindery.ir.v1.PlaceR\x06reveal\"\x85\x01\n" +
 	"\bDocument\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x12\n" +
 	"\x04json\x18\x02 \x01(\fR\x04json\x12\x1d\n" +
@@ -4554,75 +4577,77 @@ var file_bindery_ir_v1_ir_proto_depIdxs = []int32{
 	33, // 4: bindery.ir.v1.Binding.errors:type_name -> bindery.ir.v1.Errors
 	44, // 5: bindery.ir.v1.Binding.tools:type_name -> bindery.ir.v1.Tool
 	20, // 6: bindery.ir.v1.Binding.documents:type_name -> bindery.ir.v1.Document
-	57, // 7: bindery.ir.v1.Document.max_age:type_name -> google.protobuf.Duration
-	0,  // 8: bindery.ir.v1.Upstream.scheme:type_name -> bindery.ir.v1.Scheme
-	24, // 9: bindery.ir.v1.Upstream.headers:type_name -> bindery.ir.v1.Header
-	25, // 10: bindery.ir.v1.Upstream.credential:type_name -> bindery.ir.v1.Credential
-	22, // 11: bindery.ir.v1.Upstream.retry_budget:type_name -> bindery.ir.v1.RetryBudget
-	23, // 12: bindery.ir.v1.Upstream.tls:type_name -> bindery.ir.v1.TLS
-	1,  // 13: bindery.ir.v1.TLS.min:type_name -> bindery.ir.v1.TLSVersion
-	26, // 14: bindery.ir.v1.Credential.bearer:type_name -> bindery.ir.v1.BearerCredential
-	27, // 15: bindery.ir.v1.Credential.basic:type_name -> bindery.ir.v1.BasicCredential
-	28, // 16: bindery.ir.v1.Credential.header:type_name -> bindery.ir.v1.HeaderCredential
-	29, // 17: bindery.ir.v1.Credential.oauth2:type_name -> bindery.ir.v1.OAuth2Credential
-	0,  // 18: bindery.ir.v1.OAuth2Credential.scheme:type_name -> bindery.ir.v1.Scheme
-	30, // 19: bindery.ir.v1.OAuth2Credential.parameters:type_name -> bindery.ir.v1.TokenParameter
-	2,  // 20: bindery.ir.v1.OAuth2Credential.client_auth:type_name -> bindery.ir.v1.ClientAuth
-	23, // 21: bindery.ir.v1.OAuth2Credential.tls:type_name -> bindery.ir.v1.TLS
-	3,  // 22: bindery.ir.v1.MetaRule.format:type_name -> bindery.ir.v1.Format
-	4,  // 23: bindery.ir.v1.MetaRule.generate:type_name -> bindery.ir.v1.Generate
-	5,  // 24: bindery.ir.v1.Errors.style:type_name -> bindery.ir.v1.ErrorStyle
-	32, // 25: bindery.ir.v1.Errors.unwrap:type_name -> bindery.ir.v1.Pointer
-	32, // 26: bindery.ir.v1.Errors.message:type_name -> bindery.ir.v1.Pointer
-	35, // 27: bindery.ir.v1.Errors.rules:type_name -> bindery.ir.v1.ErrorRule
-	40, // 28: bindery.ir.v1.Errors.payload:type_name -> bindery.ir.v1.PayloadError
-	6,  // 29: bindery.ir.v1.Condition.failure:type_name -> bindery.ir.v1.Failure
-	34, // 30: bindery.ir.v1.ErrorRule.conditions:type_name -> bindery.ir.v1.Condition
-	39, // 31: bindery.ir.v1.ErrorRule.set:type_name -> bindery.ir.v1.Member
-	39, // 32: bindery.ir.v1.ErrorRule.fallback:type_name -> bindery.ir.v1.Member
-	36, // 33: bindery.ir.v1.ErrorRule.body:type_name -> bindery.ir.v1.BodyCondition
-	38, // 34: bindery.ir.v1.ErrorRule.headers:type_name -> bindery.ir.v1.HeaderMember
-	32, // 35: bindery.ir.v1.BodyCondition.at:type_name -> bindery.ir.v1.Pointer
-	37, // 36: bindery.ir.v1.BodyCondition.values:type_name -> bindery.ir.v1.Scalar
-	39, // 37: bindery.ir.v1.PayloadError.data:type_name -> bindery.ir.v1.Member
-	41, // 38: bindery.ir.v1.PayloadError.keywords:type_name -> bindery.ir.v1.KeywordWord
-	9,  // 39: bindery.ir.v1.MediaRange.kind:type_name -> bindery.ir.v1.PartKind
-	7,  // 40: bindery.ir.v1.Tool.method:type_name -> bindery.ir.v1.Method
-	46, // 41: bindery.ir.v1.Tool.path:type_name -> bindery.ir.v1.PathPart
-	47, // 42: bindery.ir.v1.Tool.arguments:type_name -> bindery.ir.v1.Argument
-	48, // 43: bindery.ir.v1.Tool.payload:type_name -> bindery.ir.v1.Payload
-	57, // 44: bindery.ir.v1.Tool.timeout:type_name -> google.protobuf.Duration
-	50, // 45: bindery.ir.v1.Tool.annotations:type_name -> bindery.ir.v1.Annotations
-	8,  // 46: bindery.ir.v1.Tool.result:type_name -> bindery.ir.v1.ResultMode
-	49, // 47: bindery.ir.v1.Tool.output:type_name -> bindery.ir.v1.Output
-	42, // 48: bindery.ir.v1.Tool.produces:type_name -> bindery.ir.v1.MediaRange
-	43, // 49: bindery.ir.v1.Tool.result_meta:type_name -> bindery.ir.v1.ResultMeta
-	45, // 50: bindery.ir.v1.Tool.retry:type_name -> bindery.ir.v1.Retry
-	51, // 51: bindery.ir.v1.Tool.checks:type_name -> bindery.ir.v1.CallCheck
-	57, // 52: bindery.ir.v1.Retry.max_wait:type_name -> google.protobuf.Duration
-	57, // 53: bindery.ir.v1.Retry.backoff:type_name -> google.protobuf.Duration
-	10, // 54: bindery.ir.v1.Argument.in:type_name -> bindery.ir.v1.ArgumentIn
-	11, // 55: bindery.ir.v1.Argument.type:type_name -> bindery.ir.v1.ArgumentType
-	11, // 56: bindery.ir.v1.Argument.items:type_name -> bindery.ir.v1.ArgumentType
-	12, // 57: bindery.ir.v1.Argument.style:type_name -> bindery.ir.v1.ArrayStyle
-	13, // 58: bindery.ir.v1.Payload.check:type_name -> bindery.ir.v1.Check
-	13, // 59: bindery.ir.v1.Output.check:type_name -> bindery.ir.v1.Check
-	14, // 60: bindery.ir.v1.CallCheck.level:type_name -> bindery.ir.v1.CheckLevel
-	54, // 61: bindery.ir.v1.CallCheck.has:type_name -> bindery.ir.v1.Place
-	52, // 62: bindery.ir.v1.CallCheck.subset:type_name -> bindery.ir.v1.Subset
-	53, // 63: bindery.ir.v1.CallCheck.or:type_name -> bindery.ir.v1.Alternative
-	54, // 64: bindery.ir.v1.Subset.these:type_name -> bindery.ir.v1.Place
-	54, // 65: bindery.ir.v1.Subset.of:type_name -> bindery.ir.v1.Place
-	54, // 66: bindery.ir.v1.Alternative.at:type_name -> bindery.ir.v1.Place
-	37, // 67: bindery.ir.v1.Alternative.equals:type_name -> bindery.ir.v1.Scalar
-	15, // 68: bindery.ir.v1.Place.side:type_name -> bindery.ir.v1.Side
-	55, // 69: bindery.ir.v1.Place.steps:type_name -> bindery.ir.v1.Step
-	56, // 70: bindery.ir.v1.Step.every:type_name -> bindery.ir.v1.Every
-	71, // [71:71] is the sub-list for method output_type
-	71, // [71:71] is the sub-list for method input_type
-	71, // [71:71] is the sub-list for extension type_name
-	71, // [71:71] is the sub-list for extension extendee
-	0,  // [0:71] is the sub-list for field type_name
+	54, // 7: bindery.ir.v1.Binding.redact:type_name -> bindery.ir.v1.Place
+	54, // 8: bindery.ir.v1.Binding.reveal:type_name -> bindery.ir.v1.Place
+	57, // 9: bindery.ir.v1.Document.max_age:type_name -> google.protobuf.Duration
+	0,  // 10: bindery.ir.v1.Upstream.scheme:type_name -> bindery.ir.v1.Scheme
+	24, // 11: bindery.ir.v1.Upstream.headers:type_name -> bindery.ir.v1.Header
+	25, // 12: bindery.ir.v1.Upstream.credential:type_name -> bindery.ir.v1.Credential
+	22, // 13: bindery.ir.v1.Upstream.retry_budget:type_name -> bindery.ir.v1.RetryBudget
+	23, // 14: bindery.ir.v1.Upstream.tls:type_name -> bindery.ir.v1.TLS
+	1,  // 15: bindery.ir.v1.TLS.min:type_name -> bindery.ir.v1.TLSVersion
+	26, // 16: bindery.ir.v1.Credential.bearer:type_name -> bindery.ir.v1.BearerCredential
+	27, // 17: bindery.ir.v1.Credential.basic:type_name -> bindery.ir.v1.BasicCredential
+	28, // 18: bindery.ir.v1.Credential.header:type_name -> bindery.ir.v1.HeaderCredential
+	29, // 19: bindery.ir.v1.Credential.oauth2:type_name -> bindery.ir.v1.OAuth2Credential
+	0,  // 20: bindery.ir.v1.OAuth2Credential.scheme:type_name -> bindery.ir.v1.Scheme
+	30, // 21: bindery.ir.v1.OAuth2Credential.parameters:type_name -> bindery.ir.v1.TokenParameter
+	2,  // 22: bindery.ir.v1.OAuth2Credential.client_auth:type_name -> bindery.ir.v1.ClientAuth
+	23, // 23: bindery.ir.v1.OAuth2Credential.tls:type_name -> bindery.ir.v1.TLS
+	3,  // 24: bindery.ir.v1.MetaRule.format:type_name -> bindery.ir.v1.Format
+	4,  // 25: bindery.ir.v1.MetaRule.generate:type_name -> bindery.ir.v1.Generate
+	5,  // 26: bindery.ir.v1.Errors.style:type_name -> bindery.ir.v1.ErrorStyle
+	32, // 27: bindery.ir.v1.Errors.unwrap:type_name -> bindery.ir.v1.Pointer
+	32, // 28: bindery.ir.v1.Errors.message:type_name -> bindery.ir.v1.Pointer
+	35, // 29: bindery.ir.v1.Errors.rules:type_name -> bindery.ir.v1.ErrorRule
+	40, // 30: bindery.ir.v1.Errors.payload:type_name -> bindery.ir.v1.PayloadError
+	6,  // 31: bindery.ir.v1.Condition.failure:type_name -> bindery.ir.v1.Failure
+	34, // 32: bindery.ir.v1.ErrorRule.conditions:type_name -> bindery.ir.v1.Condition
+	39, // 33: bindery.ir.v1.ErrorRule.set:type_name -> bindery.ir.v1.Member
+	39, // 34: bindery.ir.v1.ErrorRule.fallback:type_name -> bindery.ir.v1.Member
+	36, // 35: bindery.ir.v1.ErrorRule.body:type_name -> bindery.ir.v1.BodyCondition
+	38, // 36: bindery.ir.v1.ErrorRule.headers:type_name -> bindery.ir.v1.HeaderMember
+	32, // 37: bindery.ir.v1.BodyCondition.at:type_name -> bindery.ir.v1.Pointer
+	37, // 38: bindery.ir.v1.BodyCondition.values:type_name -> bindery.ir.v1.Scalar
+	39, // 39: bindery.ir.v1.PayloadError.data:type_name -> bindery.ir.v1.Member
+	41, // 40: bindery.ir.v1.PayloadError.keywords:type_name -> bindery.ir.v1.KeywordWord
+	9,  // 41: bindery.ir.v1.MediaRange.kind:type_name -> bindery.ir.v1.PartKind
+	7,  // 42: bindery.ir.v1.Tool.method:type_name -> bindery.ir.v1.Method
+	46, // 43: bindery.ir.v1.Tool.path:type_name -> bindery.ir.v1.PathPart
+	47, // 44: bindery.ir.v1.Tool.arguments:type_name -> bindery.ir.v1.Argument
+	48, // 45: bindery.ir.v1.Tool.payload:type_name -> bindery.ir.v1.Payload
+	57, // 46: bindery.ir.v1.Tool.timeout:type_name -> google.protobuf.Duration
+	50, // 47: bindery.ir.v1.Tool.annotations:type_name -> bindery.ir.v1.Annotations
+	8,  // 48: bindery.ir.v1.Tool.result:type_name -> bindery.ir.v1.ResultMode
+	49, // 49: bindery.ir.v1.Tool.output:type_name -> bindery.ir.v1.Output
+	42, // 50: bindery.ir.v1.Tool.produces:type_name -> bindery.ir.v1.MediaRange
+	43, // 51: bindery.ir.v1.Tool.result_meta:type_name -> bindery.ir.v1.ResultMeta
+	45, // 52: bindery.ir.v1.Tool.retry:type_name -> bindery.ir.v1.Retry
+	51, // 53: bindery.ir.v1.Tool.checks:type_name -> bindery.ir.v1.CallCheck
+	57, // 54: bindery.ir.v1.Retry.max_wait:type_name -> google.protobuf.Duration
+	57, // 55: bindery.ir.v1.Retry.backoff:type_name -> google.protobuf.Duration
+	10, // 56: bindery.ir.v1.Argument.in:type_name -> bindery.ir.v1.ArgumentIn
+	11, // 57: bindery.ir.v1.Argument.type:type_name -> bindery.ir.v1.ArgumentType
+	11, // 58: bindery.ir.v1.Argument.items:type_name -> bindery.ir.v1.ArgumentType
+	12, // 59: bindery.ir.v1.Argument.style:type_name -> bindery.ir.v1.ArrayStyle
+	13, // 60: bindery.ir.v1.Payload.check:type_name -> bindery.ir.v1.Check
+	13, // 61: bindery.ir.v1.Output.check:type_name -> bindery.ir.v1.Check
+	14, // 62: bindery.ir.v1.CallCheck.level:type_name -> bindery.ir.v1.CheckLevel
+	54, // 63: bindery.ir.v1.CallCheck.has:type_name -> bindery.ir.v1.Place
+	52, // 64: bindery.ir.v1.CallCheck.subset:type_name -> bindery.ir.v1.Subset
+	53, // 65: bindery.ir.v1.CallCheck.or:type_name -> bindery.ir.v1.Alternative
+	54, // 66: bindery.ir.v1.Subset.these:type_name -> bindery.ir.v1.Place
+	54, // 67: bindery.ir.v1.Subset.of:type_name -> bindery.ir.v1.Place
+	54, // 68: bindery.ir.v1.Alternative.at:type_name -> bindery.ir.v1.Place
+	37, // 69: bindery.ir.v1.Alternative.equals:type_name -> bindery.ir.v1.Scalar
+	15, // 70: bindery.ir.v1.Place.side:type_name -> bindery.ir.v1.Side
+	55, // 71: bindery.ir.v1.Place.steps:type_name -> bindery.ir.v1.Step
+	56, // 72: bindery.ir.v1.Step.every:type_name -> bindery.ir.v1.Every
+	73, // [73:73] is the sub-list for method output_type
+	73, // [73:73] is the sub-list for method input_type
+	73, // [73:73] is the sub-list for extension type_name
+	73, // [73:73] is the sub-list for extension extendee
+	0,  // [0:73] is the sub-list for field type_name
 }
 
 func init() { file_bindery_ir_v1_ir_proto_init() }

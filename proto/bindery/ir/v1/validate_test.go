@@ -67,6 +67,8 @@ func library() *irv1.Binding {
 				Or:   &irv1.Alternative{At: place(irv1.Side_SIDE_RESPONSE), Equals: text("a")},
 			}},
 		}},
+		Redact:    []*irv1.Place{place(irv1.Side_SIDE_REQUEST)},
+		Reveal:    []*irv1.Place{place(irv1.Side_SIDE_RESPONSE)},
 		Documents: []*irv1.Document{{Path: "/a.json", Json: []byte(`{}`), MediaType: "application/json", MaxAge: durationpb.New(0)}},
 	}
 }
@@ -382,6 +384,9 @@ func TestValidate(t *testing.T) {
 		{"no timeout", func(b *irv1.Binding) { b.Tools[0].Timeout = nil }, `binding "library": tool "get_book": timeout: it must be`},
 		{"negative timeout", func(b *irv1.Binding) { b.Tools[0].Timeout = durationpb.New(-1) }, `binding "library": tool "get_book": timeout: it must be`},
 		{"timeout that is no duration", func(b *irv1.Binding) { b.Tools[0].Timeout = &durationpb.Duration{Seconds: 1 << 62} }, `binding "library": tool "get_book": timeout: it must be`},
+		{"redaction without a side", func(b *irv1.Binding) { b.Redact[0].Side = 0 }, `binding "library": redact.side: side is not set`},
+		{"revelation without a step's kind", func(b *irv1.Binding) { b.Reveal[0].Steps[0].Kind = nil }, `binding "library": reveal.steps: kind is not set`},
+		{"too many redactions", func(b *irv1.Binding) { b.Redact = slices.Repeat(b.Redact, irv1.MaxRedacted+1) }, `binding "library": redact: there are 257 places`},
 		{"document path", func(b *irv1.Binding) { b.Documents[0].Path = "/a?b" }, `binding "library": documents./a?b: "/a?b" cannot be the path of a document`},
 		{"document at an endpoint", func(b *irv1.Binding) { b.Documents[0].Path = "/mcp" }, `binding "library": documents./mcp: MCP is served at this path`},
 		{"document twice", func(b *irv1.Binding) { b.Documents = append(b.Documents, b.Documents[0]) }, `binding "library": documents./a.json: binding "library" has a document`},
