@@ -23,6 +23,7 @@ import (
 	"github.com/bindery-dev/bindery/cmd/internal/worker"
 	"github.com/bindery-dev/bindery/examples/fleet/depot"
 	"github.com/bindery-dev/bindery/examples/issues/tracker"
+	"github.com/bindery-dev/bindery/examples/maps/atlas"
 )
 
 // TestMain lets the test binary be the command, and the daemons that scripts need:
@@ -36,6 +37,7 @@ func TestMain(m *testing.M) {
 		"controlplane": func() { daemon(playControlPlane) }, // controlplane ADDR DATA
 		"node":         func() { daemon(playNode) },         // node ADDR ID CONTROLPLANE SECRETS
 		"tracker":      func() { sample(tracker.New("tracker-key")) },
+		"atlas":        func() { sample(atlas.New("maps", "maps-password")) },
 		"depot":        func() { sample(depot.New("bindery", "depot-secret")) },
 	})
 }
