@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -15,12 +17,17 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/bindery-dev/bindery/dataplane/call"
+	"github.com/bindery-dev/bindery/dataplane/result"
 	"github.com/bindery-dev/bindery/dataplane/table"
 	"github.com/bindery-dev/bindery/dataplane/upstream"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
 
-const busy = `-32000 The library is closed. {"kind":"busy","message":"The library is closed."}`
+const (
+	busy     = `-32000 The library is closed. {"kind":"busy","message":"The library is closed."}`
+	refused  = `-32000 The library refused. {"kind":"refused","message":"The library refused."}`
+	unusable = `-32000 The service sent an answer that cannot be used. {"kind":"strange"}`
+)
 
 // raw serves every request with what speak says, then closes the connection.
 func raw(t *testing.T, speak func(net.Conn)) string {
@@ -75,26 +82,75 @@ func TestBrokenExchanges(t *testing.T) {
 			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}")
 			_ = c.(*net.TCPConn).SetLinger(0)
 		}, call.Unreachable, 200, busy},
-		{"1xx before", say("HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"), call.UpstreamError, 404,
-			`-32000 The library refused. {"kind":"refused","message":"The library refused."}`},
+		{"1xx before", say("HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"), call.UpstreamError, 404, refused},
+		{"1xx before a success", say("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"), call.OK, 200, "no error"},
+		{"no content", say("HTTP/1.1 204 No Content\r\n\r\n"), call.OK, 204, "no error"},
+		{"empty error", say("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"), call.UpstreamError, 404, refused},
+		{"HTML error", say("HTTP/1.1 404 Not Found\r\nContent-Type: text/html\r\n\r\n<h1>s3cr3t</h1>"), call.UpstreamError, 404, refused},
+		{"HTML", say("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<h1>s3cr3t</h1>"), call.Unusable, 200, unusable},
+		{"error too large", say("HTTP/1.1 404 Not Found\r\nContent-Length: 9999999\r\n\r\n"), call.UpstreamError, 404, refused},
+		{"redirect", say("HTTP/1.1 307 Temporary Redirect\r\nLocation: http://10.0.0.1/\r\nContent-Length: 0\r\n\r\n"), call.UpstreamError, 307,
+			`-32000 The service answered with status 307. {"kind":"strange"}`},
 		{"only 1xx", say("HTTP/1.1 103 Early Hints\r\n\r\n"), call.Unreachable, 0, busy},
 		{"another protocol", say("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n"), call.UpstreamError, 101,
 			`-32000 The service answered with status 101. {"status":101}`},
 		{"too large without an end", func(c net.Conn) {
 			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\n\r\n\""+strings.Repeat("x", 128<<10))
 			_, _ = io.Copy(io.Discard, c)
-		}, call.Unusable, 200, `-32000 The service sent an answer that cannot be used. {"kind":"strange"}`},
+		}, call.Unusable, 200, unusable},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			o := call.Do(context.Background(), bookOf(t, raw(t, tt.speak), nil), call.Request{Arguments: []byte(getBook)})
-			if o.Class != tt.class || o.Status != tt.status || show(o.Error) != tt.want || o.Body != nil {
-				t.Errorf("outcome is %s %d, %s; want %s %d, %s", o.Class, o.Status, show(o.Error), tt.class, tt.status, tt.want)
-			}
-			if o.Err != nil && strings.Contains(o.Err.Error(), "s3cr3t") {
-				t.Errorf("the log's error quotes the upstream: %v", o.Err)
-			}
+		for _, style := range []irv1.ErrorStyle{irv1.ErrorStyle_ERROR_STYLE_JSONRPC, irv1.ErrorStyle_ERROR_STYLE_TOOL} {
+			t.Run(tt.name+"/"+style.String(), func(t *testing.T) {
+				tool := bookOf(t, raw(t, tt.speak), func(b *irv1.Binding) { b.Errors.Style = style })
+				o := call.Do(context.Background(), tool, call.Request{Arguments: []byte(getBook)})
+				if o.Class != tt.class || o.Status != tt.status || show(o.Error) != tt.want || o.Attempts != 1 {
+					t.Errorf("outcome is %s %d, %s; want %s %d, %s", o.Class, o.Status, show(o.Error), tt.class, tt.status, tt.want)
+				}
+				if o.Err != nil && strings.Contains(o.Err.Error(), "s3cr3t") {
+					t.Errorf("the log's error quotes the upstream: %v", o.Err)
+				}
+				holdStyle(t, tool, o)
+			})
+		}
+	}
+}
+
+// holdStyle holds that a failure is a JSON-RPC error, or a result with isError, as
+// the binding says, with the same data.
+func holdStyle(t *testing.T, tool *table.Tool, o call.Outcome) {
+	t.Helper()
+	members, refusal := result.Of(tool, o)
+	switch {
+	case o.Error == nil:
+		if refusal != nil {
+			t.Errorf("a success is refused: %s", show(refusal))
+		}
+	case o.Error.Style == irv1.ErrorStyle_ERROR_STYLE_JSONRPC:
+		if refusal != o.Error || members != nil {
+			t.Errorf("a JSON-RPC error is %s, %s", members, show(refusal))
+		}
+	case refusal != nil || !strings.Contains(string(members), `"isError":true`) || !strings.Contains(string(members), string(o.Error.Data)):
+		t.Errorf("a result with isError is %s, %s", members, show(refusal))
+	}
+}
+
+// A certificate that nobody vouches for gets neither a request nor a credential.
+func TestUntrusted(t *testing.T) {
+	called := false
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { called = true }))
+	srv.Config.ErrorLog = log.New(io.Discard, "", 0)
+	srv.StartTLS()
+	defer srv.Close()
+	for rule, f := range map[string]irv1.Failure{"insecure": irv1.Failure_FAILURE_TLS, "away": irv1.Failure_FAILURE_UNREACHABLE} {
+		tool := bookOf(t, srv.URL, func(b *irv1.Binding) {
+			b.Upstream.Scheme = irv1.Scheme_SCHEME_HTTPS
+			b.Errors.Rules = []*irv1.ErrorRule{{Name: rule, Conditions: []*irv1.Condition{{Kind: &irv1.Condition_Failure{Failure: f}}}}}
 		})
+		o := call.Do(context.Background(), tool, call.Request{Arguments: []byte(getBook)})
+		if o.Class != call.Unreachable || o.Rule != rule || !errors.Is(o.Err, upstream.ErrTLS) || called {
+			t.Errorf("outcome is %s by rule %q, %v", o.Class, o.Rule, o.Err)
+		}
 	}
 }
 

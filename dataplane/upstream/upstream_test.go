@@ -370,6 +370,54 @@ func TestConnectionsAreKept(t *testing.T) {
 	}
 }
 
+// What net/http sends again by itself: a GET, or what has an Idempotency-Key, and only
+// for a kept connection that was closed before a byte of the response.
+func TestTransportRepeats(t *testing.T) {
+	for _, tt := range []struct {
+		name, method, key string
+		kept              bool
+	}{
+		{"GET on a kept connection", "GET", "", true},
+		{"key on a kept connection", "POST", "k-1", true},
+		{"GET on a new connection", "GET", "", false},
+		{"key on a new connection", "POST", "k-1", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var broken atomic.Int32
+			breaks := atomic.Bool{}
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				if breaks.CompareAndSwap(true, false) {
+					broken.Add(1)
+					conn, _, _ := http.NewResponseController(w).Hijack()
+					conn.Close()
+					return
+				}
+				_, _ = io.WriteString(w, "{}")
+			}))
+			defer srv.Close()
+			client := clientOf(t, srv.URL, nil)
+			if tt.kept {
+				if _, err := client.Do(context.Background(), request()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			breaks.Store(true)
+			r := request()
+			r.Method, r.Body = tt.method, []byte("{}")
+			if tt.method == "GET" {
+				r.Body = nil
+			}
+			if tt.key != "" {
+				r.Header.Set("Idempotency-Key", tt.key)
+			}
+			_, err := client.Do(context.Background(), r)
+			if again := err == nil; again != tt.kept || broken.Load() != 1 {
+				t.Errorf("it was sent again: %t, want %t; %v", again, tt.kept, err)
+			}
+		})
+	}
+}
+
 // A request that may have had an effect is not sent again by the transport.
 func TestNoSilentRetry(t *testing.T) {
 	var calls atomic.Int32
