@@ -40,10 +40,16 @@ func TestTestingGuide(t *testing.T) {
 	}
 }
 
-// TestRequestsGuide holds that the binding that docs/requests.md shows passes the
-// tests that it shows, which cover it.
-func TestRequestsGuide(t *testing.T) {
-	guide, err := os.ReadFile("../../docs/requests.md")
+// TestGuides holds that the binding that a page shows passes the tests that it shows,
+// which cover it, without a warning.
+func TestGuides(t *testing.T) {
+	for _, page := range []string{"requests.md", "errors.md"} {
+		t.Run(page, func(t *testing.T) { testGuide(t, page) })
+	}
+}
+
+func testGuide(t *testing.T, page string) {
+	guide, err := os.ReadFile("../../docs/" + page)
 	if err != nil {
 		t.Fatal(err)
 	}
