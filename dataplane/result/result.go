@@ -15,19 +15,36 @@ import (
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
 
-// Of returns the members of the result that o, the outcome of a call of t, becomes.
-// Where the error of o is to be a JSON-RPC error, there is no result and that error
-// is returned.
+// Of returns the members of the result that o, the outcome of a call of t, becomes:
+// `"name":value` separated by commas; none only for a raw result. Where the error of
+// o is to be a JSON-RPC error, there is no result and that error is returned.
 func Of(t *table.Tool, o call.Outcome) (members []byte, refusal *call.Error) {
+	return Append(nil, t, o)
+}
+
+// Append appends what [Of] returns to dst.
+func Append(dst []byte, t *table.Tool, o call.Outcome) (members []byte, refusal *call.Error) {
 	switch {
 	case o.Error == nil && o.Part != nil:
-		return Content(o.Part), nil
+		return appendPart(dst, o.Part), nil
 	case o.Error == nil:
-		return Success(t.Result, rawjson.Value(o.Body)), nil
+		return appendBody(dst, t.Result, rawjson.Value(o.Body)), nil
 	case o.Error.Style == irv1.ErrorStyle_ERROR_STYLE_TOOL:
-		return Failure(o.Error), nil
+		return appendFailure(dst, o.Error), nil
 	}
-	return nil, o.Error
+	return dst, o.Error
+}
+
+// Size returns about how many bytes Append appends, most of the time no fewer.
+func Size(o call.Outcome) int {
+	n := 4*len(o.Body) + 256 // twice plain, once quoted, and the names
+	if o.Part != nil {
+		n += 2 * len(o.Part.Data)
+	}
+	if o.Error != nil {
+		n += 3*len(o.Error.Data) + len(o.Error.Message)
+	}
+	return n
 }
 
 // IsBare reports whether nothing is to be added to the members that Of returns, which
@@ -36,57 +53,58 @@ func IsBare(t *table.Tool, o call.Outcome) bool {
 	return t.Result == irv1.ResultMode_RESULT_MODE_RAW && o.Error == nil
 }
 
-// Success returns the members of the result that body becomes: `"name":value`
-// separated by commas; none only for a raw result. The body of a dual result is an
-// object without reserved members, that of a raw one an object ([call.Do] lets no
-// other through). The nil body, that of an upstream with nothing to say, becomes an
-// empty content.
-func Success(mode irv1.ResultMode, body rawjson.Value) []byte {
+// appendBody appends the members of the result that body becomes. The body of a dual
+// result is an object without reserved members, that of a raw one an object ([call.Do]
+// lets no other through). The nil body, that of an upstream with nothing to say,
+// becomes an empty content.
+func appendBody(dst []byte, mode irv1.ResultMode, body rawjson.Value) []byte {
 	if mode == irv1.ResultMode_RESULT_MODE_RAW {
-		return bytes.TrimSuffix(appendMembers(nil, body), []byte{','})
+		members := appendMembers(dst, body)
+		if len(members) > len(dst) {
+			members = members[:len(members)-1] // the comma
+		}
+		return members
 	}
 	if body == nil {
-		return []byte(`"content":[]`)
+		return append(dst, `"content":[]`...)
 	}
-	members := make([]byte, 0, 4*len(body)) // twice plain, once quoted, and the names
 	if mode == irv1.ResultMode_RESULT_MODE_DUAL {
-		members = appendMembers(members, body)
+		dst = appendMembers(dst, body)
 	}
-	members = appendContent(members, string(body))
-	members = append(members, `,"structuredContent":`...)
+	dst = appendContent(dst, body)
+	dst = append(dst, `,"structuredContent":`...)
 	if body.Kind() == rawjson.Object {
-		return append(members, body...)
+		return append(dst, body...)
 	}
-	members = append(members, `{"value":`...)
-	members = append(members, body...)
-	return append(members, '}')
+	dst = append(dst, `{"value":`...)
+	dst = append(dst, body...)
+	return append(dst, '}')
 }
 
-// Content returns the members of the result that a body becomes which is no JSON.
-func Content(p *call.Part) []byte {
+// appendPart appends the members of the result that a body becomes which is no JSON.
+func appendPart(dst []byte, p *call.Part) []byte {
 	if p.Kind == irv1.PartKind_PART_KIND_TEXT {
-		return appendContent(nil, string(p.Data))
+		return appendContent(dst, p.Data)
 	}
-	members := make([]byte, 0, base64.StdEncoding.EncodedLen(len(p.Data))+128)
-	members = append(members, `"content":[{"type":"`+table.TypeName(p.Kind)+`","data":"`...)
-	members = base64.StdEncoding.AppendEncode(members, p.Data)
-	members = append(members, `","mimeType":`...)
-	members = rawjson.AppendQuote(members, p.MediaType)
-	return append(members, `}]`...)
+	dst = append(dst, `"content":[{"type":"`+table.TypeName(p.Kind)+`","data":"`...)
+	dst = base64.StdEncoding.AppendEncode(dst, p.Data)
+	dst = append(dst, `","mimeType":`...)
+	dst = rawjson.AppendQuote(dst, p.MediaType)
+	return append(dst, `}]`...)
 }
 
-// Failure returns the members of the result that err becomes where errors are
+// appendFailure appends the members of the result that err becomes where errors are
 // results. What the upstream said about it is what a model reads.
-func Failure(err *call.Error) []byte {
+func appendFailure(dst []byte, err *call.Error) []byte {
 	if err.Data == nil {
-		return append(appendContent(nil, err.Message), `,"isError":true`...)
+		return append(appendContent(dst, []byte(err.Message)), `,"isError":true`...)
 	}
-	members := append(appendContent(nil, string(err.Data)), `,"isError":true`...)
+	dst = append(appendContent(dst, err.Data), `,"isError":true`...)
 	if rawjson.Value(err.Data).Kind() == rawjson.Object {
-		members = append(members, `,"structuredContent":`...)
-		members = append(members, err.Data...)
+		dst = append(dst, `,"structuredContent":`...)
+		dst = append(dst, err.Data...)
 	}
-	return members
+	return dst
 }
 
 // appendMembers appends the members of object, nil for none, as they are, and a
@@ -103,7 +121,7 @@ func appendMembers(dst []byte, object rawjson.Value) []byte {
 }
 
 // appendContent appends a "content" with text as its only part.
-func appendContent(dst []byte, text string) []byte {
+func appendContent(dst, text []byte) []byte {
 	dst = append(dst, `"content":[{"type":"text","text":`...)
 	dst = rawjson.AppendQuote(dst, text)
 	return append(dst, `}]`...)

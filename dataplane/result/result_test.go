@@ -35,9 +35,9 @@ func TestSuccess(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := string(Success(tt.mode, parse(t, tt.body)))
+			got := string(appendBody(nil, tt.mode, parse(t, tt.body)))
 			if got != tt.want {
-				t.Errorf("Success() =\n%s\nwant\n%s", got, tt.want)
+				t.Errorf("appendBody() =\n%s\nwant\n%s", got, tt.want)
 			}
 			if !json.Valid([]byte("{" + got + "}")) {
 				t.Error("not the members of an object")
@@ -46,7 +46,7 @@ func TestSuccess(t *testing.T) {
 	}
 }
 
-func TestContent(t *testing.T) {
+func TestPart(t *testing.T) {
 	tests := []struct {
 		name string
 		part call.Part
@@ -58,8 +58,8 @@ func TestContent(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := string(Content(&tt.part)); got != tt.want {
-				t.Errorf("Content() =\n%s\nwant\n%s", got, tt.want)
+			if got := string(appendPart(nil, &tt.part)); got != tt.want {
+				t.Errorf("appendPart() =\n%s\nwant\n%s", got, tt.want)
 			}
 		})
 	}
@@ -78,8 +78,8 @@ func TestFailure(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := string(Failure(&tt.err)); got != tt.want {
-				t.Errorf("Failure() =\n%s\nwant\n%s", got, tt.want)
+			if got := string(appendFailure(nil, &tt.err)); got != tt.want {
+				t.Errorf("appendFailure() =\n%s\nwant\n%s", got, tt.want)
 			}
 		})
 	}
@@ -95,8 +95,8 @@ func TestOf(t *testing.T) {
 		members []byte
 		refusal *call.Error
 	}{
-		{"result", call.Outcome{Body: []byte(`{"a":1}`)}, Success(tool.Result, parse(t, `{"a":1}`)), nil},
-		{"error result", call.Outcome{Error: asTool}, Failure(asTool), nil},
+		{"result", call.Outcome{Body: []byte(`{"a":1}`)}, appendBody(nil, tool.Result, parse(t, `{"a":1}`)), nil},
+		{"error result", call.Outcome{Error: asTool}, appendFailure(nil, asTool), nil},
 		{"error", call.Outcome{Error: jsonrpc}, nil, jsonrpc},
 	}
 	for _, tt := range tests {
@@ -125,7 +125,7 @@ func FuzzSuccess(f *testing.F) {
 		case dual && v.Kind() == rawjson.Object:
 			mode = irv1.ResultMode_RESULT_MODE_RAW
 		}
-		result := append(append([]byte{'{'}, Success(mode, v)...), '}')
+		result := append(append([]byte{'{'}, appendBody(nil, mode, v)...), '}')
 		parsed, err := rawjson.Parse(result, 66)
 		if err != nil {
 			t.Fatalf("result of %q is %q: %v", body, result, err)

@@ -20,10 +20,10 @@ type endpoint struct {
 	path    string
 	current func() *table.Table
 	watch   watch
-	// implementation is what the endpoint tells clients about itself.
-	implementation *mcp.Implementation
-	mcp            *mcp.Server
-	http           http.Handler
+	// serverInfo is what the endpoint tells clients about itself, as JSON.
+	serverInfo []byte
+	mcp        *mcp.Server
+	http       http.Handler
 	// life is done when the endpoint is no more or its streams shall end.
 	life context.Context
 	end  context.CancelFunc
@@ -32,8 +32,9 @@ type endpoint struct {
 func (s *Server) newEndpoint(path string) *endpoint {
 	e := &endpoint{path: path, current: s.Table, watch: watch{s.metrics, s.log}}
 	e.life, e.end = context.WithCancel(s.streams)
-	e.implementation = &mcp.Implementation{Name: "bindery", Title: "Bindery", Version: s.version}
-	e.mcp = mcp.NewServer(e.implementation, &mcp.ServerOptions{
+	info := &mcp.Implementation{Name: "bindery", Title: "Bindery", Version: s.version}
+	e.serverInfo, _ = json.Marshal(info) // texts always marshal
+	e.mcp = mcp.NewServer(info, &mcp.ServerOptions{
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}},
 	})
 	e.mcp.AddReceivingMiddleware(e.survive, e.endListening, e.answerTools)

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"encoding/hex"
 	"net/http"
 	"strconv"
 
@@ -10,6 +11,8 @@ import (
 
 	"github.com/bindery-dev/bindery/dataplane/call"
 	"github.com/bindery-dev/bindery/dataplane/rawjson"
+	"github.com/bindery-dev/bindery/dataplane/result"
+	"github.com/bindery-dev/bindery/dataplane/table"
 )
 
 // fast answers body if it is a plain tools/call, and reports whether it was. The
@@ -33,30 +36,51 @@ func (e *endpoint) fast(w http.ResponseWriter, r *http.Request, body []byte) boo
 	done := e.watch.begin(ctx, e.path, t)
 	outcome := call.Do(ctx, tool, call.Request{Arguments: env.arguments, Parsed: env.arguments != nil, Header: r.Header})
 	done(tool, outcome)
+	message, status := e.message(t, tool, env, outcome)
 	h := w.Header()
 	h.Set("Cache-Control", "no-cache, no-transform")
 	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(len(message))) // spares the chunks
 	setRetryAfter(h, outcome.RetryAfter)
-	a, refusal := answerOf(t, tool, env.version, outcome)
-	var message []byte
-	if refusal != nil {
-		message = refusalMessage(env.id, refusal)
-		w.WriteHeader(statusOf(env.version, refusal.Code))
-	} else {
-		message = e.resultMessage(env, a)
-	}
+	w.WriteHeader(status)
 	_, _ = w.Write(message) // a client that is gone needs no answer
 	return true
 }
 
-// resultMessage returns the response to env whose result is a.
-func (e *endpoint) resultMessage(env envelope, a *answer) []byte {
-	if env.version >= modern && !a.bare {
-		a.Meta[mcp.MetaKeyServerInfo] = e.implementation
+// message returns the response to env that o, the outcome of a call of tool, becomes,
+// and its status.
+func (e *endpoint) message(t *table.Table, tool *table.Tool, env envelope, o call.Outcome) ([]byte, int) {
+	m := make([]byte, 0, len(env.id)+result.Size(o)+512)
+	m = append(openMessage(m, env.id), `"result":{`...)
+	m, refusal := result.Append(m, tool, o)
+	if refusal != nil {
+		return refusalMessage(env.id, refusal), statusOf(env.version, refusal.Code)
 	}
-	m := make([]byte, 0, len(a.members)+len(env.id)+512)
-	m = append(openMessage(m, env.id), `"result":`...)
-	m, _ = a.appendJSON(m) // texts and a number always marshal
+	if !result.IsBare(tool, o) {
+		if env.version >= modern {
+			m = append(m, `,"resultType":"complete"`...)
+		}
+		m = append(m, `,"_meta":`...)
+		m = e.appendMeta(m, t, env.version, o.Meta)
+	}
+	return append(m, `}}`...), http.StatusOK
+}
+
+// appendMeta appends the "_meta" of newAnswer, with what the SDK adds to it and more.
+func (e *endpoint) appendMeta(m []byte, t *table.Table, version string, more map[string]string) []byte {
+	m = append(m, `{"`+metaDigest+`":"`...)
+	digest := t.Digest()
+	m = hex.AppendEncode(m, digest[:])
+	m = append(m, `","`+metaRevision+`":`...)
+	m = strconv.AppendUint(m, t.Generation().GetNumber(), 10)
+	if version >= modern {
+		m = append(m, `,"`+mcp.MetaKeyServerInfo+`":`...)
+		m = append(m, e.serverInfo...)
+	}
+	for key, value := range more {
+		m = rawjson.AppendQuote(append(m, ','), key)
+		m = rawjson.AppendQuote(append(m, ':'), value)
+	}
 	return append(m, '}')
 }
 

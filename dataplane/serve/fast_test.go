@@ -86,6 +86,7 @@ func (p twins) hold(t *testing.T, in inbound) {
 	t.Helper()
 	fast, slow := in.to(p.fast), in.to(p.slow)
 	got, want := readAll(t, fast), readAll(t, slow)
+	fast.Header.Del("Content-Length") // or chunks: how a body is framed says nothing
 	if fast.StatusCode != slow.StatusCode || !reflect.DeepEqual(fast.Header, slow.Header) {
 		t.Errorf("%+v\nfast: %d %v\n%s\nSDK: %d %v\n%s", in, fast.StatusCode, fast.Header, got, slow.StatusCode, slow.Header, want)
 		return
