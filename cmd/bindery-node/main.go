@@ -59,7 +59,9 @@ func (f *flags) serve(ctx context.Context, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if cfg.Log, err = f.Logger(stderr); err != nil {
+	lines := daemon.NewLines(stderr)
+	defer lines.Flush()
+	if cfg.Log, err = f.Logger(lines); err != nil {
 		return err
 	}
 	if cfg.MCP, err = f.Open("listen", f.listen); err != nil {

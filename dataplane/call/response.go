@@ -15,8 +15,19 @@ const maxBodyDepth = 256
 
 // Reserved returns the names of members that MCP gives a meaning in a result: a
 // body with one of them at its top level cannot be a dual result.
-func Reserved() []string {
-	return []string{"content", "structuredContent", "isError", "_meta", "resultType", "inputRequests", "requestState"}
+func Reserved() []string { return slices.Clone(reserved[:]) }
+
+var reserved = [...]string{"content", "structuredContent", "isError", "_meta", "resultType", "inputRequests", "requestState"}
+
+// reservedName returns what name, that of a member, says if it is reserved; "" if it
+// is not.
+func reservedName(name rawjson.Value) string {
+	for _, r := range reserved {
+		if name.Says(r) {
+			return r
+		}
+	}
+	return ""
 }
 
 // answered is the outcome of a response.
@@ -55,7 +66,7 @@ func usable(mode irv1.ResultMode, body []byte) (rawjson.Value, error) {
 	}
 	if mode == irv1.ResultMode_RESULT_MODE_DUAL {
 		for name := range v.Members() {
-			if text, _ := name.Text(); slices.Contains(Reserved(), text) {
+			if text := reservedName(name); text != "" {
 				return nil, fmt.Errorf("the body of the response has the member %q, which MCP reserves", text)
 			}
 		}

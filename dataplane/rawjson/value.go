@@ -108,7 +108,7 @@ func (e *edit) done() Value {
 // none or v is not an object.
 func (v Value) Member(name string) Value {
 	for n, value := range v.Members() {
-		if n.says(name) {
+		if n.Says(name) {
 			return value
 		}
 	}
@@ -142,8 +142,11 @@ func (v Value) element(token string) Value {
 	return nil
 }
 
-// says reports whether the string v means text.
-func (v Value) says(text string) bool {
+// Says reports whether v is a string that means text.
+func (v Value) Says(text string) bool {
+	if v.Kind() != String {
+		return false
+	}
 	inner := v[1 : len(v)-1]
 	if bytes.IndexByte(inner, '\\') >= 0 {
 		inner = unescape(inner)

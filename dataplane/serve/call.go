@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -73,7 +75,18 @@ func (e *endpoint) tool(t *table.Table, name string) *table.Tool {
 type watch struct {
 	*metrics
 	log *slog.Logger
+	ids *ids
 }
+
+// ids numbers the calls of a process, for its log. It is safe for concurrent use.
+type ids struct {
+	prefix string // differs between processes
+	last   atomic.Uint64
+}
+
+func newIDs() *ids { return &ids{prefix: rand.Text()[:10] + "-"} }
+
+func (i *ids) next() string { return i.prefix + strconv.FormatUint(i.last.Add(1), 10) }
 
 // begin notes that a call has begun and returns what notes its end; tool is nil
 // when there is none of the name. What a caller or an upstream sent is noted
@@ -90,7 +103,7 @@ func (w watch) begin(ctx context.Context, endpoint string, t *table.Table) (done
 		}
 		w.observe(endpoint, name, o, took)
 		attrs := []slog.Attr{
-			slog.String("request", rand.Text()),
+			slog.String("request", w.ids.next()),
 			slog.String("endpoint", endpoint),
 			slog.String("binding", binding),
 			slog.String("tool", name),

@@ -30,7 +30,7 @@ type endpoint struct {
 }
 
 func (s *Server) newEndpoint(path string) *endpoint {
-	e := &endpoint{path: path, current: s.Table, watch: watch{s.metrics, s.log}}
+	e := &endpoint{path: path, current: s.Table, watch: watch{s.metrics, s.log, s.ids}}
 	e.life, e.end = context.WithCancel(s.streams)
 	info := &mcp.Implementation{Name: "bindery", Title: "Bindery", Version: s.version}
 	e.serverInfo, _ = json.Marshal(info) // texts always marshal

@@ -65,6 +65,7 @@ type Server struct {
 	guard      guard
 	metrics    *metrics
 	log        *slog.Logger
+	ids        *ids
 
 	live atomic.Pointer[live] // nil before the first table
 
@@ -99,6 +100,7 @@ func New(cfg Config) *Server {
 		guard:      newGuard(cfg.AllowedHosts, cfg.AllowedOrigins, cfg.PublicURL),
 		metrics:    newMetrics(cfg.Metrics),
 		log:        cfg.Log,
+		ids:        newIDs(),
 	}
 	if s.maxBody == 0 {
 		s.maxBody = DefaultMaxBody
