@@ -46,28 +46,22 @@ func call(ctx context.Context, args []string) error {
 	flags.IntVar(&cfg.concurrency, "c", 64, "`N` connections under load")
 	flags.BoolVar(&cfg.json, "json", false, "print JSON")
 	flags.Float64Var(&cfg.maxAllocs, "max-allocs", 0, "fail when a call on the fast path allocates more than `N` objects; 0 allows any")
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	f, err := newField(ctx)
-	if err != nil {
-		return err
-	}
-	defer f.close()
-	all, err := f.contenders(ctx)
-	if err != nil {
-		return err
-	}
-	if err := measure(ctx, all, cfg); err != nil {
-		return err
-	}
-	rows := rate(all)
-	if cfg.json {
-		err = json.NewEncoder(os.Stdout).Encode(rows)
-	} else {
-		print(os.Stdout, rows)
-	}
-	return errors.Join(err, checkAllocs(rows, cfg.maxAllocs))
+	return onField(ctx, flags, args, func(f *field) error {
+		all, err := f.contenders(ctx)
+		if err != nil {
+			return err
+		}
+		if err := measure(ctx, all, cfg); err != nil {
+			return err
+		}
+		rows := rate(all)
+		if cfg.json {
+			err = json.NewEncoder(os.Stdout).Encode(rows)
+		} else {
+			print(os.Stdout, rows)
+		}
+		return errors.Join(err, checkAllocs(rows, cfg.maxAllocs))
+	})
 }
 
 // checkAllocs holds the rows of the fast path to a number of allocations, which
@@ -87,6 +81,19 @@ type field struct {
 	upstream  *process
 	bundle    string // file
 	processes []*process
+}
+
+// onField parses the arguments of a subcommand and measures on a field of its own.
+func onField(ctx context.Context, flags *flag.FlagSet, args []string, measure func(*field) error) error {
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	f, err := newField(ctx)
+	if err != nil {
+		return err
+	}
+	defer f.close()
+	return measure(f)
 }
 
 func newField(ctx context.Context) (_ *field, err error) {

@@ -22,14 +22,10 @@ func reload(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("reload", flag.ContinueOnError)
 	flags.IntVar(&reloads, "reloads", 1000, "`N` bundles to replace under load")
 	flags.IntVar(&saves, "saves", 50, "`N` edits to save under bindery dev")
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	f, err := newField(ctx)
-	if err != nil {
-		return err
-	}
-	defer f.close()
+	return onField(ctx, flags, args, func(f *field) error { return measureReloads(ctx, f, reloads, saves) })
+}
+
+func measureReloads(ctx context.Context, f *field, reloads, saves int) error {
 	node, err := f.node(ctx)
 	if err != nil {
 		return err

@@ -13,14 +13,10 @@ func soak(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("soak", flag.ContinueOnError)
 	flags.IntVar(&calls, "calls", 1_000_000, "`N` calls at least")
 	flags.IntVar(&reloads, "reloads", 1000, "`N` bundles to replace meanwhile")
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	f, err := newField(ctx)
-	if err != nil {
-		return err
-	}
-	defer f.close()
+	return onField(ctx, flags, args, func(f *field) error { return measureSoak(ctx, f, calls, reloads) })
+}
+
+func measureSoak(ctx context.Context, f *field, calls, reloads int) error {
 	node, err := f.node(ctx)
 	if err != nil {
 		return err

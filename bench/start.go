@@ -16,14 +16,10 @@ func start(ctx context.Context, args []string) error {
 	var n int
 	flags := flag.NewFlagSet("start", flag.ContinueOnError)
 	flags.IntVar(&n, "n", 20, "`N` starts of each")
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	f, err := newField(ctx)
-	if err != nil {
-		return err
-	}
-	defer f.close()
+	return onField(ctx, flags, args, func(f *field) error { return measureStarts(ctx, f, n) })
+}
+
+func measureStarts(ctx context.Context, f *field, n int) error {
 	var node, hand, vet, bare sample
 	for i := range n {
 		progress(fmt.Sprintf("start %d of %d", i+1, n))
