@@ -73,6 +73,7 @@ func checkBody(body []byte) *refusal {
 	}
 	messages := []json.RawMessage{body}
 	if first := bytes.TrimLeft(body, " \t\r\n"); first[0] == '[' {
+		messages = nil                      // else the first would be decoded into body
 		_ = json.Unmarshal(body, &messages) // a valid array always unmarshals
 	}
 	for _, m := range messages {

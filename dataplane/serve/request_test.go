@@ -64,6 +64,20 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// TestBatch sends two requests at once, as clients of the first revision may.
+func TestBatch(t *testing.T) {
+	_, url := serving(t, Config{}, librarytest.Binding("127.0.0.1:9"))
+	body := `[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"tools/list"}]`
+	r, err := http.NewRequest(http.MethodPost, url+"/library", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Mcp-Protocol-Version", "2025-03-26")
+	if status, answer := send(t, r); status != http.StatusOK || !strings.Contains(answer, `"id":1,"result":{}`) || !strings.Contains(answer, `"get_book"`) {
+		t.Errorf("%d %s", status, answer)
+	}
+}
+
 // TestForbidden checks that the guard stands in front of everything else.
 func TestForbidden(t *testing.T) {
 	_, url := serving(t, Config{}, librarytest.Binding("127.0.0.1:9"))
