@@ -20,7 +20,7 @@ import (
 
 // callTool answers a tools/call by t.
 func (e *endpoint) callTool(ctx context.Context, t *table.Table, req *mcp.CallToolRequest) (mcp.Result, error) {
-	done := e.watch.begin(ctx, e.path, t)
+	done := e.watch.begin(ctx, e.pathIn(t), t)
 	tool := e.tool(t, req.Params.Name)
 	if tool == nil {
 		done(nil, call.Outcome{Class: call.InvalidParams})
@@ -65,7 +65,7 @@ func requestOf(req *mcp.CallToolRequest) call.Request {
 // tool returns the tool called name; nil when there is none, or when t no longer
 // has the endpoint.
 func (e *endpoint) tool(t *table.Table, name string) *table.Tool {
-	if at := t.Endpoint(e.path); at != nil {
+	if at := e.at(t); at != nil {
 		return at.Tool(name)
 	}
 	return nil

@@ -15,9 +15,11 @@ import (
 
 const methodCall = "tools/call"
 
-// An endpoint speaks MCP at one path for as long as any table has the path.
+// An endpoint speaks MCP at one path for as long as any table has the path, or with the
+// one client of [Server.ServeStdio].
 type endpoint struct {
 	path    string
+	only    bool // it has no path of its own: it is the table's only one
 	current func() *table.Table
 	watch   watch
 	// serverInfo is what the endpoint tells clients about itself, as JSON.
@@ -46,6 +48,19 @@ func (s *Server) newEndpoint(path string) *endpoint {
 		PropagateRequestCancellation: true,
 	})
 	return e
+}
+
+// at returns what t has of the endpoint; nil when it is not in t.
+func (e *endpoint) at(t *table.Table) *table.Endpoint { return t.Endpoint(e.pathIn(t)) }
+
+// pathIn returns the path of the endpoint in t.
+func (e *endpoint) pathIn(t *table.Table) string {
+	if e.only {
+		if paths := t.Endpoints(); len(paths) == 1 {
+			return paths[0]
+		}
+	}
+	return e.path
 }
 
 // answerTools is the middleware that answers for the table what the SDK would

@@ -22,7 +22,7 @@ const (
 // listTools answers a tools/list by t.
 func (e *endpoint) listTools(t *table.Table, req *mcp.ListToolsRequest) (mcp.Result, error) {
 	var tools []*table.Tool
-	if at := t.Endpoint(e.path); at != nil {
+	if at := e.at(t); at != nil {
 		tools = at.Tools
 	}
 	if req.Params != nil && req.Params.Cursor != "" {

@@ -1,5 +1,5 @@
-// Package serve answers MCP over Streamable HTTP: requests of clients and tables
-// come in, results and notices of change go out.
+// Package serve answers MCP over Streamable HTTP or stdio: requests of clients and
+// tables come in, results and notices of change go out.
 //
 // A [Server] is the handler of one listener. It serves one table at a time and is
 // given another by [Server.Swap]; a request is answered by the table that was
@@ -70,6 +70,10 @@ type Server struct {
 	live atomic.Pointer[live] // nil before the first table
 
 	swapping sync.Mutex // held by who replaces live
+	// stdio are those at streams; swapping guards it.
+	stdio map[*endpoint]bool
+	first chan struct{} // closed when there is a table
+
 	// streams is the life of every stream on which clients wait for changes.
 	streams    context.Context
 	endStreams context.CancelFunc
@@ -101,6 +105,8 @@ func New(cfg Config) *Server {
 		metrics:    newMetrics(cfg.Metrics),
 		log:        cfg.Log,
 		ids:        newIDs(),
+		stdio:      map[*endpoint]bool{},
+		first:      make(chan struct{}),
 	}
 	if s.maxBody == 0 {
 		s.maxBody = DefaultMaxBody
@@ -137,8 +143,12 @@ func (s *Server) Swap(next *table.Table) {
 		}
 	}
 	s.live.Store(now)
-	if prev != nil {
+	if prev == nil {
+		s.tellStdio(nil, next)
+		close(s.first)
+	} else {
 		tell(prev, now)
+		s.tellStdio(prev.table, next)
 		s.metrics.forget(prev.table, next)
 		prev.table.Retire(next)
 	}

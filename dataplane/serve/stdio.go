@@ -1,0 +1,145 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/bindery-dev/bindery/dataplane/stdio"
+	"github.com/bindery-dev/bindery/dataplane/table"
+	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
+)
+
+// firstTable is how long a request over stdio waits for the first table: its client
+// has started the process a moment ago and will not ask again.
+const firstTable = 30 * time.Second
+
+// Stdio is one client at the other end of two streams.
+type Stdio struct {
+	In  io.Reader
+	Out io.Writer // gets the protocol and nothing else
+	// Endpoint is the path of the endpoint that the client gets; "" for the only one.
+	Endpoint string
+	// Patience is how long calls may go on after ServeStdio was told to stop.
+	Patience time.Duration
+}
+
+// ServeStdio speaks MCP with one client until its input ends and every request is
+// answered, until ctx is done, or until it takes no answers any more. It gets the same answers as over HTTP, and notices
+// of change. Lines are bounded by [Config.MaxBody]. Before the first table, requests
+// that need one wait for it for up to 30 s.
+//
+// After it has returned, a read of In may still be blocked.
+func (s *Server) ServeStdio(ctx context.Context, streams Stdio) {
+	e := s.newEndpoint(streams.Endpoint)
+	e.only = streams.Endpoint == ""
+	e.mcp.AddReceivingMiddleware(s.awaitTable)
+	defer s.admit(e)()
+	conn := stdio.New(stdio.Config{
+		In: streams.In, Out: streams.Out, Max: int(s.maxBody), Check: checkLine, Patience: streams.Patience, Ended: e.end,
+	})
+	stop := context.AfterFunc(ctx, conn.Stop)
+	defer stop()
+	session, err := e.mcp.Connect(ctx, conn, nil)
+	if err == nil {
+		err = session.Wait()
+	}
+	if err != nil {
+		s.log.Debug("the client was gone before it had its answers", "err", err)
+	}
+}
+
+// admit lets e hear of swaps until the function that it returns is called.
+func (s *Server) admit(e *endpoint) (leave func()) {
+	s.swapping.Lock()
+	defer s.swapping.Unlock()
+	s.stdio[e] = true
+	return func() {
+		s.swapping.Lock()
+		defer s.swapping.Unlock()
+		delete(s.stdio, e)
+		e.end()
+	}
+}
+
+// tellStdio lets clients at streams know that the tools look different. s.swapping is
+// held.
+func (s *Server) tellStdio(prev, next *table.Table) {
+	for e := range s.stdio {
+		if prev == nil || surface(e.at(prev)) != surface(e.at(next)) {
+			e.changed()
+		}
+	}
+}
+
+// surface returns the digest of what a client can see of at; zero when at is nil.
+func surface(at *table.Endpoint) irv1.Digest {
+	if at == nil {
+		return irv1.Digest{}
+	}
+	return at.Surface
+}
+
+// awaitTable is the middleware that has requests for the table wait for the first.
+func (s *Server) awaitTable(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		switch req.(type) {
+		case *mcp.CallToolRequest, *mcp.ListToolsRequest:
+			if err := s.awaitFirst(ctx); err != nil {
+				return nil, err
+			}
+		}
+		return next(ctx, method, req)
+	}
+}
+
+func (s *Server) awaitFirst(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, firstTable)
+	defer cancel()
+	select {
+	case <-s.first:
+		return nil
+	case <-ctx.Done():
+		return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "there is nothing to serve yet: the server's log says why"}
+	}
+}
+
+// checkLine is [checkBody] for a line.
+func checkLine(line []byte) *stdio.Refusal {
+	if refused := checkBody(line); refused != nil {
+		return &stdio.Refusal{Code: refused.code, Message: refused.message, ID: refused.id}
+	}
+	return nil
+}
+
+// An EndpointError says that a client at streams cannot be given an endpoint.
+type EndpointError struct {
+	Path  string   // that was asked for; "" for the only one
+	Known []string // the paths there are, sorted
+}
+
+func (e *EndpointError) Error() string {
+	known := strings.Join(e.Known, ", ")
+	switch {
+	case len(e.Known) == 0:
+		return "there is no endpoint"
+	case e.Path == "":
+		return fmt.Sprintf("there are several endpoints: choose one of %s", known)
+	}
+	return fmt.Sprintf("no endpoint is at %q: there is %s", e.Path, known)
+}
+
+// CheckEndpoint returns an [*EndpointError] if [Stdstreams.Endpoint] path says nothing where
+// known are the paths of all endpoints.
+func CheckEndpoint(path string, known []string) error {
+	if path == "" && len(known) == 1 || slices.Contains(known, path) {
+		return nil
+	}
+	return &EndpointError{path, known}
+}

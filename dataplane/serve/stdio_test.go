@@ -1,0 +1,367 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/bindery-dev/bindery/dataplane/serve/librarytest"
+)
+
+// A process is a server as a client at its stdin and stdout sees it.
+type process struct {
+	in    *io.PipeWriter
+	out   *io.PipeReader
+	said  *record // all that it wrote
+	stop  context.CancelFunc
+	ended chan struct{}
+}
+
+// serveStdio has s serve the endpoint at path to a client at streams.
+func serveStdio(t *testing.T, s *Server, path string) *process {
+	t.Helper()
+	in, toServer := io.Pipe()
+	fromServer, out := io.Pipe()
+	ctx, stop := context.WithCancel(context.Background())
+	p := &process{in: toServer, out: fromServer, said: &record{}, stop: stop, ended: make(chan struct{})}
+	go func() {
+		defer close(p.ended)
+		s.ServeStdio(ctx, Stdio{In: in, Out: io.MultiWriter(p.said, out), Endpoint: path, Patience: patience})
+		out.Close()
+	}()
+	t.Cleanup(func() {
+		stop()
+		toServer.Close()
+		fromServer.Close()
+	})
+	return p
+}
+
+// A record is what was written, in lines that are JSON-RPC messages.
+type record struct {
+	mu    sync.Mutex
+	bytes bytes.Buffer
+}
+
+func (r *record) Write(p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.bytes.Write(p)
+}
+
+// check holds every line to be one message, written whole.
+func (r *record) check(t *testing.T) {
+	t.Helper()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for line := range strings.Lines(r.bytes.String()) {
+		var m struct{ JSONRPC string }
+		if err := json.Unmarshal([]byte(line), &m); err != nil || m.JSONRPC != "2.0" || !strings.HasSuffix(line, "\n") {
+			t.Errorf("stdout has the line %q", line)
+		}
+	}
+}
+
+// client returns a session of the SDK's client with p, as connect does over HTTP.
+func (p *process) client(t *testing.T, version string, changed func()) *mcp.ClientSession {
+	t.Helper()
+	options := &mcp.ClientOptions{}
+	if changed != nil {
+		options.ToolListChangedHandler = func(context.Context, *mcp.ToolListChangedRequest) { changed() }
+	}
+	client := mcp.NewClient(&mcp.Implementation{Name: "reader", Version: "1"}, options)
+	session, err := client.Connect(t.Context(), &mcp.IOTransport{Reader: p.out, Writer: p.in}, &mcp.ClientSessionOptions{ProtocolVersion: version})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { session.Close() })
+	if got := session.InitializeResult().ProtocolVersion; got != version {
+		t.Fatalf("protocol version is %s, want %s", got, version)
+	}
+	return session
+}
+
+// TestStdio is what the SDK's client sees over stdio: what it sees over HTTP.
+func TestStdio(t *testing.T) {
+	for _, era := range eras {
+		t.Run(era, func(t *testing.T) {
+			book := librarytest.Binding(upstream(t, librarytest.Upstream()))
+			s, _ := serving(t, Config{Version: "v1"}, book)
+			p := serveStdio(t, s, "")
+			changed := make(chan string, 10)
+			session := p.client(t, era, func() { changed <- "" })
+			testTools(t, session)
+			testCall(t, session, s.Table().Digest())
+			testError(t, session, "get_book", map[string]any{"id": "missing"}, jsonrpc.Error{
+				Code: -32000, Message: "There is no such book.", Data: json.RawMessage(`{"code":"no_book","message":"There is no such book."}`),
+			})
+			testError(t, session, "burn_book", nil, jsonrpc.Error{Code: -32602, Message: `unknown tool "burn_book"`})
+
+			if era >= modern {
+				until(t, func() bool { return listening(t, s) == 1 })
+			}
+			book.Endpoint = "/moved" // it is the only one wherever it is
+			s.Swap(build(t, 2, s.Table(), book))
+			if res, err := session.CallTool(t.Context(), getBook()); err != nil || res.Meta[metaRevision] != 2.0 {
+				t.Errorf("result is %+v, %v", res, err)
+			}
+			book.Tools[0].Description = "Adds a book at the end."
+			s.Swap(build(t, 3, s.Table(), book))
+			soon(t, "the tools changed", changed)
+			list, err := session.ListTools(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := list.Tools[0].Description; got != "Adds a book at the end." {
+				t.Errorf("description is %q", got)
+			}
+			if len(changed) > 0 {
+				t.Error("the client was told twice")
+			}
+			session.Close()
+			soon(t, "the server ends with its input", p.ended)
+			p.said.check(t)
+		})
+	}
+}
+
+// TestStdioLines writes lines that no library would: each gets one answer, and the
+// client can go on.
+func TestStdioLines(t *testing.T) {
+	book := librarytest.Binding(upstream(t, librarytest.Upstream()))
+	s, _ := serving(t, Config{MaxBody: 1000}, book)
+	p := serveStdio(t, s, "/library")
+	p.handshake(t)
+	tests := []struct{ name, line, want string }{
+		{"no JSON", `{"jsonrpc":"2.0","secret`, `{"error":{"code":-32700,"message":"line is not one JSON value"},"id":null,"jsonrpc":"2.0"}`},
+		{"two values", `{} {}`, `{"error":{"code":-32700,"message":"line is not one JSON value"},"id":null,"jsonrpc":"2.0"}`},
+		{"too long", `{"jsonrpc":"2.0","id":2,"method":"ping","params":{"x":"` + strings.Repeat("x", 10_000) + `"}}`, `{"error":{"code":-32600,"message":"line is longer than 1000 bytes"},"id":null,"jsonrpc":"2.0"}`},
+		{"no message", `{"id":3}`, `{"error":{"code":-32600,"message":"line is not a JSON-RPC message"},"id":null,"jsonrpc":"2.0"}`},
+		{"a text", `"hello"`, `{"error":{"code":-32600,"message":"request body is not a JSON-RPC message"},"id":null,"jsonrpc":"2.0"}`},
+		{"bad id", `{"jsonrpc":"2.0","id":{},"method":"ping"}`, `{"error":{"code":-32600,"message":"line is not a JSON-RPC message"},"id":null,"jsonrpc":"2.0"}`},
+		{"no batch", `[]`, `{"error":{"code":-32600,"message":"line is not a JSON-RPC message"},"id":null,"jsonrpc":"2.0"}`},
+		{"one id twice", `[{"jsonrpc":"2.0","id":4,"method":"ping"},{"jsonrpc":"2.0","id":4,"method":"ping"}]`, `{"error":{"code":-32600,"message":"id is that of a request that is not answered yet"},"id":null,"jsonrpc":"2.0"}`},
+		{"bad call", `{"jsonrpc":"2.0","id":"5","method":"tools/call","params":{"name":"get_book","arguments":["secret"],"_meta":7}}`, `{"error":{"code":-32602,"message":"params of tools/call want a string \"name\" and objects \"arguments\" and \"_meta\""},"id":"5","jsonrpc":"2.0"}`},
+		{"unknown method", `{"jsonrpc":"2.0","id":6,"method":"books/burn"}`, `{"jsonrpc":"2.0","id":6,"error":{"code":-32601,"message":"method not found: \"books/burn\""}}`},
+		{"carriage return", "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}\r", `{"jsonrpc":"2.0","id":7,"result":{}}`},
+		{"after empty lines", "\n \n{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"ping\"}", `{"jsonrpc":"2.0","id":8,"result":{}}`},
+		{"batch", `[{"jsonrpc":"2.0","id":9,"method":"ping"},{"jsonrpc":"2.0","method":"notifications/progress","params":{}}]`, `[{"jsonrpc":"2.0","id":9,"result":{}}]`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p.send(t, tt.line)
+			if got := p.next(t); got != tt.want {
+				t.Errorf("answer is %s, want %s", got, tt.want)
+			}
+		})
+	}
+	p.send(t, `{"jsonrpc":"2.0","id":10,"method":"tools/list"}`)
+	if got := p.next(t); !strings.Contains(got, `"get_book"`) {
+		t.Errorf("tools are %s", got)
+	}
+}
+
+func (p *process) send(t *testing.T, line string) {
+	t.Helper()
+	if _, err := io.WriteString(p.in, line+"\n"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// next returns the next line that the server writes, without its newline.
+func (p *process) next(t *testing.T) string {
+	t.Helper()
+	var line []byte
+	for c := make([]byte, 1); c[0] != '\n'; {
+		if _, err := p.out.Read(c); err != nil {
+			t.Fatalf("after %q: %v", line, err)
+		}
+		line = append(line, c[0])
+	}
+	return strings.TrimSuffix(string(line), "\n")
+}
+
+// handshake is what a client of the older revisions begins with.
+func (p *process) handshake(t *testing.T) {
+	t.Helper()
+	p.send(t, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"reader","version":"1"}}}`)
+	if got := p.next(t); !strings.Contains(got, `"protocolVersion":"2025-03-26"`) {
+		t.Fatalf("initialize is answered with %s", got)
+	}
+	p.send(t, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+}
+
+const callBook = `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"get_book","arguments":{"id":"1"}}}`
+
+// TestStdioFirstTable has a client that is faster than the first table: it hears of
+// nothing before it has asked, and its call waits.
+func TestStdioFirstTable(t *testing.T) {
+	book := librarytest.Binding(upstream(t, librarytest.Upstream()))
+	s := New(Config{})
+	p := serveStdio(t, s, "")
+	p.handshake(t)
+	p.send(t, callBook)
+	s.Swap(build(t, 1, nil, book))
+	for {
+		got := p.next(t)
+		if strings.Contains(got, `"bindery.dev/revision":1`) {
+			break
+		}
+		if !strings.Contains(got, `"notifications/tools/list_changed"`) {
+			t.Fatalf("the call is answered with %s", got)
+		}
+	}
+
+	early := serveStdio(t, s, "")
+	book.Tools[0].Description = "Adds a book at the end."
+	s.Swap(build(t, 2, s.Table(), book))
+	time.Sleep(50 * time.Millisecond) // silence cannot be awaited; the SDK is to speak after 10 ms
+	early.handshake(t)                // fails if there was a notice before it
+}
+
+// TestStdioWithoutTable has nothing to serve for longer than a client shall wait.
+func TestStdioWithoutTable(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		p := serveStdio(t, New(Config{}), "")
+		p.handshake(t)
+		p.send(t, callBook)
+		if got := p.next(t); !strings.Contains(got, `"code":-32603,"message":"there is nothing to serve yet`) {
+			t.Errorf("answer is %s", got)
+		}
+		if waited := time.Since(began); waited != firstTable {
+			t.Errorf("waited %s", waited)
+		}
+		p.in.Close()
+		<-p.ended
+	})
+}
+
+// TestStdioEnds ends the input, or tells the server to stop, while a call is held and
+// a client listens: both are answered.
+func TestStdioEnds(t *testing.T) {
+	ends := map[string]func(*process){
+		"input ends": func(p *process) { p.in.Close() },
+		"told to":    func(p *process) { p.stop() },
+	}
+	for name, end := range ends {
+		t.Run(name, func(t *testing.T) {
+			asked, answer := make(chan struct{}), make(chan struct{})
+			book := librarytest.Binding(upstream(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				close(asked)
+				<-answer
+				librarytest.Upstream().ServeHTTP(w, r)
+			})))
+			s, _ := serving(t, Config{}, book)
+			p := serveStdio(t, s, "")
+			const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
+			p.send(t, `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},`+meta+`}}`)
+			if got := p.next(t); !strings.Contains(got, `"notifications/subscriptions/acknowledged"`) {
+				t.Fatalf("listening begins with %s", got)
+			}
+			p.send(t, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"get_book","arguments":{"id":"1"},`+meta+`}}`)
+			soon(t, "the upstream is called", asked)
+			end(p)
+			if got := p.next(t); !strings.Contains(got, `"id":1,"result":`) {
+				t.Errorf("listening ends with %s", got)
+			}
+			select {
+			case <-p.ended:
+				t.Fatal("the server ends before the call does")
+			default:
+			}
+			close(answer)
+			if got := p.next(t); !strings.Contains(got, `"title":"Go & more"`) {
+				t.Errorf("the call is answered with %s", got)
+			}
+			soon(t, "the server ends", p.ended)
+			p.said.check(t)
+		})
+	}
+}
+
+// TestStdioImpatience tells the server to stop while a call takes longer than it can
+// wait.
+func TestStdioImpatience(t *testing.T) {
+	gone := make(chan struct{})
+	asked := make(chan struct{})
+	book := librarytest.Binding(upstream(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		close(asked)
+		<-r.Context().Done()
+		close(gone)
+	})))
+	s, _ := serving(t, Config{}, book)
+	in, toServer := io.Pipe()
+	defer toServer.Close()
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		s.ServeStdio(ctx, Stdio{In: in, Out: io.Discard, Patience: time.Millisecond})
+	}()
+	for _, line := range []string{`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"reader","version":"1"}}}`, callBook} {
+		if _, err := io.WriteString(toServer, line+"\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	soon(t, "the upstream is called", asked)
+	stop()
+	soon(t, "the server ends", ended)
+	soon(t, "the call is canceled", gone)
+}
+
+// TestStdioPanic has a call panic: it is answered, stdout keeps to the protocol, and
+// the log has nothing of the request.
+func TestStdioPanic(t *testing.T) {
+	log := &lines{}
+	s, _ := serving(t, Config{Log: slog.New(slog.NewJSONHandler(log, nil))}, librarytest.Binding("127.0.0.1:9"))
+	p := serveStdio(t, s, "")
+	p.handshake(t)
+	s.live.Store(&live{}) // a table that is nil makes every call panic
+	p.send(t, callBook)
+	if got, want := p.next(t), `{"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"internal error"}}`; got != want {
+		t.Errorf("answer is %s, want %s", got, want)
+	}
+	p.send(t, `{"jsonrpc":"2.0","id":3,"method":"ping"}`)
+	if got := p.next(t); !strings.Contains(got, `"id":3,"result"`) {
+		t.Errorf("answer is %s", got)
+	}
+	p.said.check(t)
+}
+
+// TestCheckEndpoint chooses among endpoints.
+func TestCheckEndpoint(t *testing.T) {
+	tests := []struct {
+		path    string
+		known   []string
+		wantErr string
+	}{
+		{"", []string{"/mcp"}, ""},
+		{"/mcp", []string{"/mcp", "/payments/mcp"}, ""},
+		{"", []string{"/mcp", "/payments/mcp"}, "there are several endpoints: choose one of /mcp, /payments/mcp"},
+		{"/other", []string{"/mcp", "/payments/mcp"}, `no endpoint is at "/other": there is /mcp, /payments/mcp`},
+		{"", nil, "there is no endpoint"},
+	}
+	for _, tt := range tests {
+		err := CheckEndpoint(tt.path, tt.known)
+		msg := ""
+		if unknown := (*EndpointError)(nil); errors.As(err, &unknown) {
+			msg = unknown.Error()
+		}
+		if msg != tt.wantErr {
+			t.Errorf("CheckEndpoint(%q, %q): %q, want %q", tt.path, tt.known, msg, tt.wantErr)
+		}
+	}
+}

@@ -1,0 +1,297 @@
+// Package stdio carries MCP over two streams, as a process does over its stdin and
+// stdout: lines come in, JSON-RPC messages go out, and back.
+//
+// What is no message is answered with a JSON-RPC error and never ends a connection,
+// and the end of the input ends it only when every request that was read is answered.
+package stdio
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Config says what a connection is made of.
+type Config struct {
+	In  io.Reader
+	Out io.Writer // gets whole lines, one write each, and nothing but messages
+	// Max bounds a line that comes in, in bytes.
+	Max int
+	// Check returns what is wrong with a message, or a batch of messages, that is valid
+	// JSON; nil when nothing is, or for no check.
+	Check func([]byte) *Refusal
+	// Patience is how long requests may go on after [Conn.Stop].
+	Patience time.Duration
+	// Ended is called once, when no more is read; nil for nothing.
+	Ended func()
+}
+
+// A Refusal is why a line is not taken.
+type Refusal struct {
+	Code    int64
+	Message string          // repeats nothing of the line
+	ID      json.RawMessage // of the request; nil when none was recognised
+}
+
+// A Conn is a connection and the [mcp.Transport] that connects it, once. Its methods
+// may be called concurrently, except Read.
+type Conn struct {
+	cfg    Config
+	lines  chan line         // closed at the end of the input
+	queue  []jsonrpc.Message // read and not returned by Read yet
+	stop   func()
+	closed func()
+
+	stopped, gone <-chan struct{} // closed by stop and closed
+
+	mu       sync.Mutex // held by who writes
+	spoken   bool       // something was written
+	open     map[jsonrpc.ID]*batch
+	ended    bool          // no more requests are read
+	answered chan struct{} // closed when ended and none is open
+}
+
+// New returns a connection and starts to read. What is blocked in a read of In when
+// the connection is closed stays so until that returns.
+func New(cfg Config) *Conn {
+	c := &Conn{cfg: cfg, lines: make(chan line), open: map[jsonrpc.ID]*batch{}, answered: make(chan struct{})}
+	c.stopped, c.stop = signal()
+	c.gone, c.closed = signal()
+	go c.follow()
+	return c
+}
+
+// signal returns a channel and what closes it, any number of times.
+func signal() (<-chan struct{}, func()) {
+	done := make(chan struct{})
+	return done, sync.OnceFunc(func() { close(done) })
+}
+
+// Connect returns c.
+func (c *Conn) Connect(context.Context) (mcp.Connection, error) { return c, nil }
+
+// SessionID returns "": there is one client.
+func (c *Conn) SessionID() string { return "" }
+
+// Stop ends the connection: no more is read, and requests have Config.Patience to be
+// answered.
+func (c *Conn) Stop() { c.stop() }
+
+// Close ends the connection at once.
+func (c *Conn) Close() error {
+	c.closed()
+	return nil
+}
+
+// Read returns the next message. The error is [io.EOF] at the end of the input or
+// after Stop, once requests are answered or their time is up, and after Close.
+func (c *Conn) Read(context.Context) (jsonrpc.Message, error) {
+	for len(c.queue) == 0 {
+		select {
+		case l, ok := <-c.lines:
+			if !ok {
+				return nil, c.end()
+			}
+			if refused := c.accept(l); refused != nil {
+				c.refuse(refused)
+			}
+		case <-c.stopped:
+			return nil, c.end()
+		case <-c.gone:
+			return nil, io.EOF
+		}
+	}
+	next := c.queue[0]
+	c.queue = c.queue[1:]
+	return next, nil
+}
+
+// end waits for requests to be answered and returns [io.EOF].
+func (c *Conn) end() error {
+	c.mu.Lock()
+	c.ended = true
+	c.settle()
+	c.mu.Unlock()
+	if c.cfg.Ended != nil {
+		c.cfg.Ended()
+	}
+	select {
+	case <-c.answered:
+	case <-c.gone:
+	case <-c.stopped:
+		select {
+		case <-c.answered:
+		case <-c.gone:
+		case <-time.After(c.cfg.Patience):
+		}
+	}
+	return io.EOF
+}
+
+// settle lets end know when there is nothing to wait for. c.mu is held.
+func (c *Conn) settle() {
+	if c.ended && len(c.open) == 0 {
+		select {
+		case <-c.answered:
+		default:
+			close(c.answered)
+		}
+	}
+}
+
+// accept queues the messages of a line, or returns why it does not.
+func (c *Conn) accept(l line) *Refusal {
+	text := bytes.TrimSpace(l.text)
+	switch {
+	case l.tooLong:
+		return &Refusal{Code: jsonrpc.CodeInvalidRequest, Message: fmt.Sprintf("line is longer than %d bytes", c.cfg.Max)}
+	case len(text) == 0:
+		return nil
+	case !json.Valid(text):
+		return &Refusal{Code: jsonrpc.CodeParseError, Message: "line is not one JSON value"}
+	}
+	if c.cfg.Check != nil {
+		if refused := c.cfg.Check(text); refused != nil {
+			return refused
+		}
+	}
+	messages, of, ok := decode(text)
+	if !ok {
+		return &Refusal{Code: jsonrpc.CodeInvalidRequest, Message: "line is not a JSON-RPC message"}
+	}
+	if !c.begin(messages, of) {
+		return &Refusal{Code: jsonrpc.CodeInvalidRequest, Message: "id is that of a request that is not answered yet"}
+	}
+	c.queue = messages
+	return nil
+}
+
+// decode returns the messages of a line, and the batch that they are; nil for one that
+// is not in a batch.
+func decode(text []byte) ([]jsonrpc.Message, *batch, bool) {
+	parts := []json.RawMessage{text}
+	var of *batch
+	if text[0] == '[' {
+		of, parts = &batch{}, nil
+		_ = json.Unmarshal(text, &parts) // a valid array always unmarshals
+	}
+	var messages []jsonrpc.Message
+	for _, part := range parts {
+		m, err := jsonrpc.DecodeMessage(part)
+		if err != nil {
+			return nil, nil, false
+		}
+		messages = append(messages, m)
+	}
+	return messages, of, len(messages) > 0
+}
+
+// begin notes the requests among messages as open. It reports false, and notes none,
+// if one has the id of another.
+func (c *Conn) begin(messages []jsonrpc.Message, of *batch) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	fresh := map[jsonrpc.ID]*batch{}
+	for _, m := range messages {
+		r, isRequest := m.(*jsonrpc.Request)
+		if !isRequest || !r.IsCall() {
+			continue
+		}
+		_, isOpen := c.open[r.ID]
+		_, isFresh := fresh[r.ID]
+		if isOpen || isFresh {
+			return false
+		}
+		fresh[r.ID] = of
+	}
+	for id := range fresh {
+		c.open[id] = of
+	}
+	if of != nil {
+		of.left = len(fresh)
+	}
+	return true
+}
+
+// Write writes a message as a line. A notice of change is dropped while a client has
+// heard nothing: it knows of nothing that could have changed.
+func (c *Conn) Write(_ context.Context, m jsonrpc.Message) error {
+	data, err := jsonrpc.EncodeMessage(m)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch m := m.(type) {
+	case *jsonrpc.Response:
+		return c.answer(m.ID, data)
+	case *jsonrpc.Request:
+		if !c.spoken && strings.HasSuffix(m.Method, "/list_changed") {
+			return nil
+		}
+	}
+	return c.writeLine(data)
+}
+
+// answer writes the response to a request, or the batch that it completes. c.mu is
+// held.
+func (c *Conn) answer(id jsonrpc.ID, data []byte) error {
+	of := c.open[id]
+	delete(c.open, id)
+	defer c.settle()
+	if of != nil {
+		of.answers = append(of.answers, data)
+		if of.left--; of.left > 0 {
+			return nil
+		}
+		data = of.json()
+	}
+	return c.writeLine(data)
+}
+
+// refuse answers a line that is no message. A stream that is broken needs no answer.
+func (c *Conn) refuse(r *Refusal) {
+	// Strings and a number always marshal, and an id came as JSON.
+	data, _ := json.Marshal(map[string]any{
+		"jsonrpc": "2.0", "id": r.ID,
+		"error": map[string]any{"code": r.Code, "message": r.Message},
+	})
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_ = c.writeLine(data)
+}
+
+// writeLine writes data, which has no newline, as a line. c.mu is held.
+func (c *Conn) writeLine(data []byte) error {
+	c.spoken = true
+	_, err := c.cfg.Out.Write(append(data, '\n'))
+	return err
+}
+
+// A batch is requests that came as one array, as clients of MCP 2025-03-26 may send
+// them: their answers go back as one, too.
+type batch struct {
+	left    int // not answered yet
+	answers []json.RawMessage
+}
+
+func (b *batch) json() []byte {
+	var data bytes.Buffer
+	data.WriteByte('[')
+	for i, a := range b.answers {
+		if i > 0 {
+			data.WriteByte(',')
+		}
+		data.Write(a)
+	}
+	data.WriteByte(']')
+	return data.Bytes()
+}
