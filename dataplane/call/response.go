@@ -1,6 +1,7 @@
 package call
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 
@@ -19,15 +20,27 @@ func Reserved() []string { return slices.Clone(reserved[:]) }
 
 var reserved = [...]string{"content", "structuredContent", "isError", "_meta", "resultType", "inputRequests", "requestState"}
 
-// reservedName returns what name, that of a member, says if it is reserved; "" if it
-// is not.
-func reservedName(name rawjson.Value) string {
-	for _, r := range reserved {
-		if name.Says(r) {
-			return r
+// reservedIn returns a reserved name that the object v has at its top level; "" if it
+// has none.
+func reservedIn(v rawjson.Value) string {
+	if !mayHaveReserved(v) {
+		return ""
+	}
+	for name := range v.Members() {
+		for _, r := range reserved {
+			if name.Says(r) {
+				return r
+			}
 		}
 	}
 	return ""
+}
+
+// mayHaveReserved reports whether v has the bytes of a reserved name anywhere, or
+// escapes that may hide one. Most bodies do not, and looking for bytes is quick.
+func mayHaveReserved(v rawjson.Value) bool {
+	return bytes.Contains(v, []byte(`\u`)) ||
+		slices.ContainsFunc(reserved[:], func(name string) bool { return bytes.Contains(v, []byte(name)) })
 }
 
 // answered is the outcome of a response.
@@ -65,10 +78,8 @@ func usable(mode irv1.ResultMode, body []byte) (rawjson.Value, error) {
 		return nil, fmt.Errorf("the body of the response is %s, a dual or raw result must be an object", v.Kind())
 	}
 	if mode == irv1.ResultMode_RESULT_MODE_DUAL {
-		for name := range v.Members() {
-			if text := reservedName(name); text != "" {
-				return nil, fmt.Errorf("the body of the response has the member %q, which MCP reserves", text)
-			}
+		if name := reservedIn(v); name != "" {
+			return nil, fmt.Errorf("the body of the response has the member %q, which MCP reserves", name)
 		}
 	}
 	return v.OneLine(), nil
