@@ -51,11 +51,16 @@ func newTwins(t testing.TB) twins {
 // twinsOf returns two servers of a table of bindings whose upstream is handler.
 func twinsOf(t testing.TB, handler http.Handler, bindings ...*irv1.Binding) twins {
 	t.Helper()
-	c := librarytest.Content(t, bindings...)
-	next, err := table.Build(c, &discoveryv1.Generation{Epoch: 1, Number: 7, Digest: c.Digest[:]}, nil, table.Deps{
+	return twinsWith(t, table.Deps{
 		Secrets:   secret.New("", librarytest.Env),
 		Transport: func(library.Origin) http.RoundTripper { return inMemory{handler} },
-	})
+	}, bindings...)
+}
+
+func twinsWith(t testing.TB, deps table.Deps, bindings ...*irv1.Binding) twins {
+	t.Helper()
+	c := librarytest.Content(t, bindings...)
+	next, err := table.Build(c, &discoveryv1.Generation{Epoch: 1, Number: 7, Digest: c.Digest[:]}, nil, deps)
 	if err != nil {
 		t.Fatal(err)
 	}

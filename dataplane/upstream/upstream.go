@@ -47,6 +47,11 @@ func New(origin Origin, transport http.RoundTripper) *Client {
 // Origin returns the service that the client is for.
 func (c *Client) Origin() Origin { return c.origin }
 
+// maxConnections is how many connections there can be to one origin: so many calls of
+// a service that hangs do not take the files of those to another one. What is more
+// waits, within its own time. All of them are kept for a while.
+const maxConnections = 1024
+
 // Transport returns a transport that is made for many concurrent requests to
 // origin. Each of its connections uses the secrets that TLS names as they are when it
 // is opened.
@@ -58,8 +63,9 @@ func Transport(origin Origin, secrets *secret.Store) *http.Transport {
 	t := &http.Transport{
 		DialContext:            dialer.DialContext,
 		TLSHandshakeTimeout:    handshakeTimeout,
-		MaxIdleConns:           1024,
-		MaxIdleConnsPerHost:    1024,
+		MaxConnsPerHost:        maxConnections,
+		MaxIdleConns:           maxConnections,
+		MaxIdleConnsPerHost:    maxConnections,
 		IdleConnTimeout:        30 * time.Second,
 		MaxResponseHeaderBytes: 64 << 10,
 		DisableCompression:     true,
