@@ -23,6 +23,9 @@ type flags struct {
 	bundle       string
 
 	listen, admin  string
+	stdio          bool
+	endpoint       string
+	given          func(flag string) bool
 	secretsDir     string
 	publicURL      string
 	allowedHosts   []string
@@ -33,10 +36,15 @@ type flags struct {
 	fastPath string
 }
 
-const defaultGroup = "default"
+const (
+	defaultGroup = "default"
+	defaultAdmin = "127.0.0.1:8081"
+	anyPort      = "127.0.0.1:0"
+)
 
 func (f *flags) register(cmd *cobra.Command) {
 	fs := cmd.Flags()
+	f.given = fs.Changed
 	fs.SortFlags = false
 	fs.StringSliceVar(&f.controlPlane, "control-plane", nil, "take the configuration from the control plane at `ADDR` (host:port, several for replicas)")
 	fs.StringVar(&f.group, "group", defaultGroup, "`NAME` of the group whose configuration to run")
@@ -45,7 +53,9 @@ func (f *flags) register(cmd *cobra.Command) {
 	fs.Lookup("label").DefValue = "" // help would show "[]"
 	fs.StringVar(&f.bundle, "bundle", "", "serve the bundle in `FILE`, and whatever replaces it, without a control plane")
 	fs.StringVar(&f.listen, "listen", "127.0.0.1:8080", "serve MCP at `ADDR`")
-	fs.StringVar(&f.admin, "admin", "127.0.0.1:8081", "serve /healthz, /readyz and /metrics at `ADDR`")
+	fs.StringVar(&f.admin, "admin", defaultAdmin, "serve /healthz, /readyz and /metrics at `ADDR`; with --stdio, a free port unless given")
+	fs.BoolVar(&f.stdio, "stdio", false, "serve MCP on stdin and stdout instead, to one client; end when it goes away")
+	fs.StringVar(&f.endpoint, "endpoint", "", "the `PATH` of the endpoint that the client of --stdio gets (default: the only one)")
 	fs.StringVar(&f.secretsDir, "secrets-dir", "", "look for secrets in the files of `DIR`")
 	fs.StringVar(&f.publicURL, "public-url", "", "`URL` at which clients reach this node; its host and origin are allowed")
 	fs.StringArrayVar(&f.allowedHosts, "allowed-host", nil, "answer requests whose Host is `NAME`")
@@ -59,7 +69,7 @@ func (f *flags) register(cmd *cobra.Command) {
 // config checks what was given and returns all of it but listeners and log. An
 // error is a [daemon.UsageError].
 func (f *flags) config() (node.Config, error) {
-	for _, check := range []func() error{f.checkSource, f.checkControlPlane, f.checkHosts, f.checkOrigins, f.checkTimes, f.checkFastPath} {
+	for _, check := range []func() error{f.checkSource, f.checkControlPlane, f.checkHosts, f.checkOrigins, f.checkTimes, f.checkFastPath, f.checkStdio} {
 		if err := check(); err != nil {
 			return node.Config{}, err
 		}
@@ -146,6 +156,25 @@ func (f *flags) checkFastPath() error {
 		return daemon.Usagef("--fast-path is on or off, not %q", f.fastPath)
 	}
 	return nil
+}
+
+func (f *flags) checkStdio() error {
+	switch {
+	case f.stdio && f.given("listen"):
+		return daemon.Usagef("--listen and --stdio exclude each other: leave out one")
+	case !f.stdio && f.endpoint != "":
+		return daemon.Usagef("--endpoint is for --stdio: other clients choose by the path of their URL")
+	}
+	return nil
+}
+
+// adminAddr is where to listen for operators. A desktop starts as many servers as it
+// has windows, and they are to leave each other alone.
+func (f *flags) adminAddr() string {
+	if f.stdio && !f.given("admin") {
+		return anyPort
+	}
+	return f.admin
 }
 
 // parsePublicURL returns nil when no URL was given.

@@ -51,6 +51,8 @@ func TestCommandLine(t *testing.T) {
 		{"public URL with password", []string{bundle, "--public-url", "https://a:b@tools.example"}, daemon.ExitUsage, "give https://host[:port][/path]"},
 		{"negative delay", []string{bundle, "--drain-delay", "-1s"}, daemon.ExitUsage, "--drain-delay cannot be negative"},
 		{"fast path", []string{bundle, "--fast-path", "maybe"}, daemon.ExitUsage, `--fast-path is on or off, not "maybe"`},
+		{"stdio and a listener", []string{bundle, "--stdio", "--listen", "127.0.0.1:0"}, daemon.ExitUsage, "--listen and --stdio exclude each other"},
+		{"endpoint of a listener", []string{bundle, "--endpoint", "/mcp"}, daemon.ExitUsage, "--endpoint is for --stdio"},
 		{"level", []string{bundle, "--log-level", "loud"}, daemon.ExitUsage, "--log-level loud is none of"},
 		{"format", []string{bundle, "--log-format", "xml"}, daemon.ExitUsage, "--log-format xml is neither"},
 		{"unknown flag", []string{"--cache", "x"}, daemon.ExitUsage, "unknown flag: --cache: see bindery-node --help"},
@@ -96,13 +98,13 @@ func TestHelp(t *testing.T) {
 	}
 	for _, want := range []string{
 		"Examples:", "--control-plane", "--group", "--id", "--label", "--bundle", "--listen", "--admin", "--secrets-dir",
-		"--public-url", "--allowed-host", "--allowed-origin", "--drain-delay", "--drain-timeout", "--fast-path", "--insecure",
+		"--public-url", "--allowed-host", "--allowed-origin", "--drain-delay", "--drain-timeout", "--fast-path", "--insecure", "--stdio", "--endpoint",
 	} {
 		if !strings.Contains(stdout.String(), want) {
 			t.Errorf("help is without %s", want)
 		}
 	}
-	for _, absent := range []string{"--cache", "--stdio", "--endpoint", "--stateful", "tls"} {
+	for _, absent := range []string{"--cache", "--stateful", "tls"} {
 		if strings.Contains(stdout.String(), absent) {
 			t.Errorf("help offers %s", absent)
 		}

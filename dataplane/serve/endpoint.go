@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -19,7 +20,8 @@ const methodCall = "tools/call"
 // one client of [Server.ServeStdio].
 type endpoint struct {
 	path    string
-	only    bool // it has no path of its own: it is the table's only one
+	only    bool        // it has no path of its own: it is the table's only one
+	denied  atomic.Bool // a client was told that there is no table yet
 	current func() *table.Table
 	watch   watch
 	// serverInfo is what the endpoint tells clients about itself, as JSON.

@@ -144,8 +144,8 @@ func (s *Server) Swap(next *table.Table) {
 	}
 	s.live.Store(now)
 	if prev == nil {
-		s.tellStdio(nil, next)
 		close(s.first)
+		s.tellStdio(nil, next)
 	} else {
 		tell(prev, now)
 		s.tellStdio(prev.table, next)

@@ -39,7 +39,7 @@ type Stdio struct {
 func (s *Server) ServeStdio(ctx context.Context, streams Stdio) {
 	e := s.newEndpoint(streams.Endpoint)
 	e.only = streams.Endpoint == ""
-	e.mcp.AddReceivingMiddleware(s.awaitTable)
+	e.mcp.AddReceivingMiddleware(e.awaitTable(s.first))
 	defer s.admit(e)()
 	conn := stdio.New(stdio.Config{
 		In: streams.In, Out: streams.Out, Max: int(s.maxBody), Check: checkLine, Patience: streams.Patience, Ended: e.end,
@@ -68,11 +68,11 @@ func (s *Server) admit(e *endpoint) (leave func()) {
 	}
 }
 
-// tellStdio lets clients at streams know that the tools look different. s.swapping is
-// held.
+// tellStdio lets clients at streams know that the tools look different. Of the first
+// table it tells those that asked for it in vain; prev is nil then. s.swapping is held.
 func (s *Server) tellStdio(prev, next *table.Table) {
 	for e := range s.stdio {
-		if prev == nil || surface(e.at(prev)) != surface(e.at(next)) {
+		if prev == nil && e.denied.Load() || prev != nil && surface(e.at(prev)) != surface(e.at(next)) {
 			e.changed()
 		}
 	}
@@ -87,26 +87,41 @@ func surface(at *table.Endpoint) irv1.Digest {
 }
 
 // awaitTable is the middleware that has requests for the table wait for the first.
-func (s *Server) awaitTable(next mcp.MethodHandler) mcp.MethodHandler {
-	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-		switch req.(type) {
-		case *mcp.CallToolRequest, *mcp.ListToolsRequest:
-			if err := s.awaitFirst(ctx); err != nil {
-				return nil, err
+func (e *endpoint) awaitTable(first <-chan struct{}) mcp.Middleware {
+	return func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+			switch req.(type) {
+			case *mcp.CallToolRequest, *mcp.ListToolsRequest:
+				if !await(ctx, first) && e.deny(first) {
+					return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "there is nothing to serve yet: the server's log says why"}
+				}
 			}
+			return next(ctx, method, req)
 		}
-		return next(ctx, method, req)
 	}
 }
 
-func (s *Server) awaitFirst(ctx context.Context) error {
+// deny notes that a client is told that there is no table, and reports whether that is
+// so still: from now on Swap sees the note.
+func (e *endpoint) deny(first <-chan struct{}) bool {
+	e.denied.Store(true)
+	select {
+	case <-first:
+		return false
+	default:
+		return true
+	}
+}
+
+// await reports whether first is closed before a request has waited too long for it.
+func await(ctx context.Context, first <-chan struct{}) bool {
 	ctx, cancel := context.WithTimeout(ctx, firstTable)
 	defer cancel()
 	select {
-	case <-s.first:
-		return nil
+	case <-first:
+		return true
 	case <-ctx.Done():
-		return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "there is nothing to serve yet: the server's log says why"}
+		return false
 	}
 }
 

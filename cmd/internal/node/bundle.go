@@ -60,7 +60,7 @@ func (n *node) followBundle(ctx context.Context, secrets <-chan struct{}) error 
 
 // loadBundle serves what is in the file unless it is served already.
 func (n *node) loadBundle(ctx context.Context) error {
-	c, err := readBundle(n.cfg.Bundle)
+	c, err := readBundle(n.cfg.Bundle, n.cfg.Alter)
 	if err != nil {
 		return err
 	}
@@ -89,9 +89,10 @@ func (n *node) logRefusal(err error) {
 	}
 }
 
-// readBundle returns the content of the bundle file at path. The error names the
-// file and wraps [fs.ErrNotExist] when there is none.
-func readBundle(path string) (*irv1.Content, error) {
+// readBundle returns the content of what alter, unless nil, makes of the bundle file at
+// path. The error names the file and wraps [fs.ErrNotExist] when there is none, or is
+// that of alter.
+func readBundle(path string, alter func(*irv1.Bundle) (*irv1.Bundle, error)) (*irv1.Content, error) {
 	data, err := readFile(path)
 	if err != nil {
 		return nil, err
@@ -99,6 +100,11 @@ func readBundle(path string) (*irv1.Content, error) {
 	b := &irv1.Bundle{}
 	if err := proto.Unmarshal(data, b); err != nil {
 		return nil, fmt.Errorf("%s is not a bundle: write one with bindery compile --out", path)
+	}
+	if alter != nil {
+		if b, err = alter(b); err != nil {
+			return nil, fmt.Errorf("bundle %s: %w", path, err)
+		}
 	}
 	c, err := irv1.Open(b)
 	if err != nil {

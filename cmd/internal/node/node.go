@@ -1,6 +1,7 @@
 // Package node is one data-plane process, less its flags: open listeners and the
 // place of a configuration come in, and until it is told to stop, MCP is served on
-// one listener and health and metrics on the other.
+// one listener, or to the one client at stdin and stdout, and health and metrics on
+// the other.
 //
 // The configuration comes from a control plane or from a watched bundle file. In
 // both cases a table is built aside and swapped in whole, and what cannot be built
@@ -47,8 +48,10 @@ const (
 
 // Config says what a node serves and where. One of ControlPlane and Bundle is set.
 type Config struct {
-	// MCP and Admin are open; Run closes them.
+	// MCP and Admin are open; Run closes them. MCP is nil with Stdio.
 	MCP, Admin net.Listener
+	// Stdio is the only client, which ends the node by going away; nil for those of MCP.
+	Stdio *Stdio
 
 	// ControlPlane are the addresses, host:port, of the control plane's replicas.
 	ControlPlane []string
@@ -58,6 +61,9 @@ type Config struct {
 
 	// Bundle is the path of a bundle file.
 	Bundle string
+	// Alter returns what to serve in the place of the bundle in the file; nil means the
+	// bundle itself.
+	Alter func(*irv1.Bundle) (*irv1.Bundle, error)
 
 	// Secrets is the directory of secrets; "" for none.
 	Secrets string
@@ -72,8 +78,8 @@ type Config struct {
 	NoFastPath bool
 
 	// DrainDelay is how long a node that was told to stop goes on as before, but
-	// for its readiness; 0 for not at all. DrainTimeout is how long calls may go on
-	// after that; 0 means [DefaultDrainTimeout].
+	// for its readiness; 0 for not at all, as with Stdio. DrainTimeout is how long calls
+	// may go on after that; 0 means [DefaultDrainTimeout].
 	DrainDelay, DrainTimeout time.Duration
 
 	// Log gets a line for every call and every change; nil drops them.
@@ -94,21 +100,23 @@ type node struct {
 	draining atomic.Bool
 }
 
-// Run serves until ctx is done or one of its parts fails, and returns when calls
-// in flight are answered or their time is up. The error is nil after ctx was done.
+// Run serves until ctx is done, the client of Stdio has gone or one of its parts
+// fails, and returns when calls in flight are answered or their time is up. The error
+// is nil after ctx was done or the client has gone.
 // A configuration that cannot be served is an error only if it is the bundle file
 // that the node starts with: later ones, and those of a control plane, are refused
-// and what was there is served on.
+// and what was there is served on. It is a [*serve.EndpointError] if the bundle has not
+// the endpoint that Stdio wants.
 func Run(ctx context.Context, cfg Config) error {
 	n := newNode(cfg)
-	mcp, admin := n.httpServer(n.serve), n.httpServer(n.admin())
+	mcp, admin := n.front(), n.httpServer(n.admin())
 	following, stop := context.WithCancel(ctx)
 	followed := make(chan error, 1)
 	go func() { followed <- n.follow(following) }()
 	failed := make(chan error, 2)
-	go func() { failed <- mcp.Serve(cfg.MCP) }()
+	go func() { failed <- mcp.serve() }()
 	go func() { failed <- admin.Serve(cfg.Admin) }()
-	n.log.Info("serving", "mcp", cfg.MCP.Addr().String(), "admin", cfg.Admin.Addr().String(), "build", build.Version())
+	n.log.Info("serving", "mcp", mcp.address(), "admin", cfg.Admin.Addr().String(), "build", build.Version())
 
 	var err error
 	select {
@@ -163,19 +171,17 @@ func (n *node) httpServer(h http.Handler) *http.Server {
 }
 
 // drain stops mcp without cutting off a call that ends in time. Waiting for the
-// world to notice makes sense only for a node that was asked to stop.
-func (n *node) drain(asked bool, mcp *http.Server) {
+// world to notice makes sense only for a node that was asked to stop, and whose
+// clients come from the world.
+func (n *node) drain(asked bool, mcp front) {
 	n.draining.Store(true)
-	if asked {
+	if asked && n.cfg.Stdio == nil {
 		n.log.Info("draining", "delay", n.cfg.DrainDelay, "timeout", n.cfg.DrainTimeout)
 		time.Sleep(n.cfg.DrainDelay)
 	}
 	n.serve.EndStreams()
-	ctx, cancel := context.WithTimeout(context.Background(), n.cfg.DrainTimeout)
-	defer cancel()
-	if err := mcp.Shutdown(ctx); err != nil {
+	if !mcp.stop(n.cfg.DrainTimeout) {
 		n.log.Warn("calls were cut off: they took longer than the drain timeout", "timeout", n.cfg.DrainTimeout)
-		mcp.Close()
 	}
 }
 
@@ -216,6 +222,11 @@ func (n *node) prepare(_ context.Context, gen *discoveryv1.Generation, c *irv1.C
 	next, err := table.Build(c, gen, n.serve.Table(), n.deps)
 	if err != nil {
 		n.metrics.refused.Inc()
+		return nil, err
+	}
+	if err := n.checkEndpoint(next); err != nil {
+		n.metrics.refused.Inc()
+		next.Retire(n.serve.Table())
 		return nil, err
 	}
 	return func() {
