@@ -19,6 +19,7 @@ import (
 
 // TestClient is what the SDK's client sees of a library, in both eras.
 func TestClient(t *testing.T) {
+	proof.Ran(t)
 	book := librarytest.Binding(upstream(t, librarytest.Upstream()))
 	s, url := serving(t, Config{Version: "v1"}, book)
 	for _, era := range eras {
@@ -96,6 +97,7 @@ func testError(t *testing.T, session *mcp.ClientSession, tool string, args any, 
 // TestWire reads what goes over the wire: a client library would hide a result
 // whose members moved or whose numbers were rounded.
 func TestWire(t *testing.T) {
+	proof.Ran(t)
 	for _, noFastPath := range []bool{false, true} {
 		t.Run(fmt.Sprintf("no fast path %t", noFastPath), func(t *testing.T) { checkWire(t, Config{Version: "v1", NoFastPath: noFastPath}) })
 	}
@@ -150,6 +152,7 @@ func compact(t *testing.T, answer string) string {
 // TestStyleTool has errors that are results: the call succeeds, and a model reads
 // what went wrong.
 func TestStyleTool(t *testing.T) {
+	proof.Ran(t)
 	book := librarytest.Binding(upstream(t, librarytest.Upstream()))
 	book.Errors.Style = irv1.ErrorStyle_ERROR_STYLE_TOOL
 	_, url := serving(t, Config{}, book)

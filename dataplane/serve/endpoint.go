@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -121,18 +120,40 @@ func (e *endpoint) changed() {
 	e.mcp.AddTool(&mcp.Tool{Name: "changed", InputSchema: json.RawMessage(`{"type":"object"}`)}, nil)
 }
 
+// answer answers a message, a valid JSON value, that came as r: the SDK has what it
+// takes, and nothing else.
+func (e *endpoint) answer(w http.ResponseWriter, r *http.Request, body []byte) {
+	m, refused := openMessage(body)
+	if refused == nil {
+		refused = m.check(r.Header)
+	}
+	switch {
+	case refused != nil:
+		refused.id = m.id
+		if refused.status == 0 {
+			refused.status = statusOf(r.Header.Get("Mcp-Protocol-Version"), int(refused.code))
+		}
+		refuse(w, *refused)
+	case m.id == nil || m.answer:
+		// There is no session that it could change, and no request that it answers.
+		w.WriteHeader(http.StatusAccepted)
+	default:
+		e.forward(w, r, m)
+	}
+}
+
 // stream serves a GET: clients of the older revisions open it to hear of changes.
 // The SDK offers that only with sessions, but needs none for it.
 func (e *endpoint) stream(w http.ResponseWriter, r *http.Request) {
-	version := r.Header.Get("Mcp-Protocol-Version")
-	if version == "" {
-		version = "2025-03-26" // so the specification says
-	}
+	version, refused := versionOf(r.Header)
 	if version >= modern {
 		notAllowed(w, "POST")
 		return
 	}
-	if refused := e.checkStream(r, version); refused != nil {
+	if refused == nil {
+		refused = e.checkStream(r)
+	}
+	if refused != nil {
 		refuse(w, *refused)
 		return
 	}
@@ -150,15 +171,12 @@ func (e *endpoint) stream(w http.ResponseWriter, r *http.Request) {
 	defer session.Close()
 	e.watch.streams.Inc()
 	defer e.watch.streams.Dec()
-	transport.ServeHTTP(w, r.WithContext(ctx))
+	transport.ServeHTTP(&sdkWriter{ResponseWriter: w}, r.WithContext(ctx))
 }
 
-// checkStream returns why a GET by a client of version does not get a stream; nil
-// when it does.
-func (e *endpoint) checkStream(r *http.Request, version string) *refusal {
+// checkStream returns why a GET does not get a stream; nil when it does.
+func (e *endpoint) checkStream(r *http.Request) *refusal {
 	switch {
-	case !slices.Contains(mcp.SupportedProtocolVersions(), version):
-		return &refusal{status: http.StatusBadRequest, code: jsonrpc.CodeInvalidRequest, message: "unsupported protocol version"}
 	case !strings.Contains(strings.Join(r.Header.Values("Accept"), ","), "text/event-stream"):
 		return &refusal{status: http.StatusNotAcceptable, code: jsonrpc.CodeInvalidRequest, message: "a GET is answered with a stream of events: accept text/event-stream"}
 	case e.life.Err() != nil:

@@ -1,9 +1,9 @@
 package serve
 
 import (
+	"encoding/json"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -14,7 +14,7 @@ import (
 // An envelope is what is around the arguments of a plain tools/call: one that needs
 // nothing of the SDK. All its values are parts of the request's body.
 type envelope struct {
-	id        rawjson.Value // a string without escapes or an integer, as it was sent
+	id        rawjson.Value // a string or a number, as it was sent
 	tool      string
 	arguments rawjson.Value // nil when there are none
 	version   string        // of the protocol
@@ -29,7 +29,7 @@ const maxEnvelopeDepth = call.MaxDepth + 2
 // call with just these parts.
 func openEnvelope(h http.Header, body []byte) (envelope, bool) {
 	e := envelope{version: h.Get("Mcp-Protocol-Version")}
-	if !plainHeader(h) || e.version != "" && !slices.Contains(mcp.SupportedProtocolVersions(), e.version) {
+	if h.Get("Content-Type") != "application/json" || !acceptsBoth(h["Accept"]) || e.version != "" && !slices.Contains(mcp.SupportedProtocolVersions(), e.version) {
 		return e, false
 	}
 	v, err := rawjson.Parse(body, maxEnvelopeDepth)
@@ -57,7 +57,7 @@ func openEnvelope(h http.Header, body []byte) (envelope, bool) {
 		}
 		known++
 	}
-	return e, known == 4 && plainID(e.id) && e.params(params) && e.era(h, params)
+	return e, known == 4 && isID(json.RawMessage(e.id)) && e.params(params) && e.era(h, params)
 }
 
 // params reads the parameters of the call.
@@ -101,51 +101,14 @@ func (e *envelope) era(h http.Header, params rawjson.Value) bool {
 	meta := params.Member("_meta")
 	if e.version < modern {
 		if e.version == "" {
-			e.version = "2025-03-26" // so the specification says
+			e.version = defaultVersion
 		}
 		return meta.Member(keyVersion) == nil
 	}
 	version, _ := meta.Member(keyVersion).Text()
 	return version == e.version &&
-		h.Get("Mcp-Method") == "tools/call" && h.Get("Mcp-Name") == e.tool &&
+		says(h, "Mcp-Method", methodCall) && says(h, "Mcp-Name", e.tool) &&
 		plainClient(meta.Member(keyClient)) && plainCapabilities(meta.Member(keyCapabilities))
-}
-
-// plainHeader reports whether the header is that of a request that the SDK takes.
-func plainHeader(h http.Header) bool {
-	return h.Get("Content-Type") == "application/json" && len(h["Last-Event-Id"]) == 0 && acceptsBoth(h["Accept"])
-}
-
-// acceptsBoth reports whether a client takes JSON as well as a stream of events, as
-// it has to say.
-func acceptsBoth(accept []string) bool {
-	json, stream := false, false
-	for _, line := range accept {
-		for token := range strings.SplitSeq(line, ",") {
-			base, _, _ := strings.Cut(token, ";")
-			switch strings.TrimSpace(base) {
-			case "application/json":
-				json = true
-			case "text/event-stream":
-				stream = true
-			}
-		}
-	}
-	return json && stream
-}
-
-// maxIDDigits is how long a number can be that every JSON library reads exactly.
-const maxIDDigits = 15
-
-// plainID reports whether an id comes back as it was sent, whoever decodes it.
-func plainID(id rawjson.Value) bool {
-	switch id.Kind() {
-	case rawjson.String:
-		return !strings.Contains(string(id), `\`)
-	case rawjson.Number:
-		return len(id) <= maxIDDigits && strings.Trim(string(id), "0123456789") == ""
-	}
-	return false
 }
 
 // plainClient reports whether v, where it is there, describes a client by the texts

@@ -51,7 +51,7 @@ func (e *endpoint) fast(w http.ResponseWriter, r *http.Request, body []byte) boo
 // and its status.
 func (e *endpoint) message(t *table.Table, tool *table.Tool, env envelope, o call.Outcome) ([]byte, int) {
 	m := make([]byte, 0, len(env.id)+result.Size(o)+512)
-	m = append(openMessage(m, env.id), `"result":{`...)
+	m = append(beginMessage(m, env.id), `"result":{`...)
 	m, refusal := result.Append(m, tool, o)
 	if refusal != nil {
 		return refusalMessage(env.id, refusal), statusOf(env.version, refusal.Code)
@@ -86,7 +86,7 @@ func (e *endpoint) appendMeta(m []byte, t *table.Table, version string, more map
 
 // refusalMessage returns the response with a JSON-RPC error.
 func refusalMessage(id rawjson.Value, err *call.Error) []byte {
-	m := append(openMessage(nil, id), `"error":{"code":`...)
+	m := append(beginMessage(nil, id), `"error":{"code":`...)
 	m = strconv.AppendInt(m, int64(err.Code), 10)
 	m = append(m, `,"message":`...)
 	m = rawjson.AppendQuote(m, err.Message)
@@ -97,7 +97,7 @@ func refusalMessage(id rawjson.Value, err *call.Error) []byte {
 	return append(m, `}}`...)
 }
 
-func openMessage(m []byte, id rawjson.Value) []byte {
+func beginMessage(m []byte, id rawjson.Value) []byte {
 	m = append(m, `{"jsonrpc":"2.0","id":`...)
 	return append(append(m, id...), ',')
 }

@@ -3,11 +3,13 @@ package serve
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -99,6 +101,37 @@ func (p twins) hold(t *testing.T, in inbound) {
 	if !sameJSON(got, want) {
 		t.Errorf("%+v\nfast: %s\nSDK:  %s", in, got, want)
 	}
+	if err := lawful(in, slow.StatusCode, want); err != nil {
+		t.Errorf("%+v\nis answered with %d %s: %v", in, slow.StatusCode, want, err)
+	}
+}
+
+// lawful returns what of an answer is not JSON-RPC, or is not an answer to in.
+func lawful(in inbound, status int, body []byte) error {
+	if status == http.StatusAccepted && len(body) == 0 {
+		return nil
+	}
+	answers := []json.RawMessage{body}
+	if bytes.HasPrefix(body, []byte("[")) {
+		if err := json.Unmarshal(body, &answers); err != nil {
+			return err
+		}
+	}
+	for _, a := range answers {
+		m, ok := members(a)
+		if !ok || string(m["jsonrpc"]) != `"2.0"` || m["id"] == nil || (m["result"] == nil) == (m["error"] == nil) {
+			return errors.New("not JSON-RPC")
+		}
+		if string(m["id"]) != "null" && !strings.Contains(in.body, string(m["id"])) {
+			return fmt.Errorf("nobody sent id %s", m["id"])
+		}
+		if failure, _ := members(m["error"]); m["error"] != nil {
+			if code, err := strconv.Atoi(string(failure["code"])); err != nil || code == 0 {
+				return fmt.Errorf("code is %s", failure["code"])
+			}
+		}
+	}
+	return nil
 }
 
 func readAll(t *testing.T, r *http.Response) []byte {
@@ -182,7 +215,11 @@ func bodies() []string {
 	}
 	plain := call("1", `"name":"get_book","arguments":{"id":"1"}`)
 	return append(all,
-		`[`+plain+`]`, `{"jsonrpc":"1.0"`+plain[16:], `{"id":2,`+plain[1:], strings.Replace(plain, `"id":1,`, ``, 1),
+		`[`+plain+`]`, `[`+plain+`,7,{"jsonrpc":"2.0","method":"notifications/initialized"},`+plain+`]`, `[]`, `[{"jsonrpc":"2.0","id":1,"result":{}}]`,
+		`{"jsonrpc":"2.0","id":1,"result":{}}`, `{"jsonrpc":"2.0","id":1,"error":7}`, `{"jsonrpc":"2.0","id":"\u2028","method":"tools/list"}`,
+		`{"jsonrpc":"2.0","id":1.5,"method":"tools/list","params":{`+modernMeta+`}}`, `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":7}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"initialize"}`, `{"jsonrpc":"2.0","id":1,"method":"roots/list"}`, `{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}`,
+		`{"jsonrpc":"1.0"`+plain[16:], `{"id":2,`+plain[1:], strings.Replace(plain, `"id":1,`, ``, 1),
 		strings.Replace(plain, `tools/call`, `tools/list`, 1), strings.Replace(plain, `tools/call`, `tools\/call`, 1),
 		strings.Replace(plain, `{"jsonrpc"`, `{"x":1,"jsonrpc"`, 1), strings.Replace(plain, `{"jsonrpc"`, `{"result":1,"jsonrpc"`, 1),
 		plain+"x", "\xef\xbb\xbf"+plain, " \n"+plain+"\n", strings.ReplaceAll(plain, `,`, " ,\n"), ``, `{`, `null`,
@@ -219,6 +256,7 @@ func headers() []http.Header {
 
 // TestFastPath holds the two ways equal for every body with every header.
 func TestFastPath(t *testing.T) {
+	proof.Ran(t)
 	pair := newTwins(t)
 	for _, h := range headers() {
 		for _, body := range bodies() {
@@ -249,6 +287,7 @@ func TestFastPathTaken(t *testing.T) {
 // FuzzFastPath states the law of the fast path: it answers as the SDK does, in
 // status, headers and JSON, or not at all.
 func FuzzFastPath(f *testing.F) {
+	proof.Ran(f)
 	all := headers()
 	for i, body := range bodies() {
 		f.Add(body, byte(i), "")

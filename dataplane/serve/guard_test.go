@@ -11,6 +11,7 @@ import (
 )
 
 func TestGuard(t *testing.T) {
+	proof.Ran(t)
 	public, err := url.Parse("https://tools.example.com")
 	if err != nil {
 		t.Fatal(err)
@@ -67,6 +68,7 @@ func TestGuard(t *testing.T) {
 }
 
 func TestPreflight(t *testing.T) {
+	proof.Ran(t)
 	g := newGuard(nil, []string{"https://console.example"}, nil)
 	tests := []struct {
 		name, origin string

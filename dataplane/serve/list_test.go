@@ -53,6 +53,7 @@ func TestAfter(t *testing.T) {
 // TestPages reads a long list page by page while the table is replaced by one
 // without the tool that the first cursor names.
 func TestPages(t *testing.T) {
+	proof.Ran(t)
 	book := manyTools(2500)
 	s, url := serving(t, Config{}, book)
 	session := connect(t, url+"/library", eras[0], nil)
@@ -81,6 +82,7 @@ func TestPages(t *testing.T) {
 }
 
 func TestUnknownCursor(t *testing.T) {
+	proof.Ran(t)
 	_, url := serving(t, Config{}, manyTools(1))
 	if _, body := post(t, url+"/library", eras[1], "tools/list", `{"cursor":"%"}`); !strings.Contains(body, `"code":-32602`) {
 		t.Errorf("answer is %s", body)

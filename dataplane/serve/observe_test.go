@@ -198,6 +198,7 @@ func TestForgottenTools(t *testing.T) {
 // and looks for it wherever an operator looks, and in the errors that the node
 // itself words.
 func TestNothingLeaks(t *testing.T) {
+	proof.Ran(t)
 	const marker = "M4RK3R"
 	log, registry := &lines{}, prometheus.NewRegistry()
 	reply := make(chan int, 1)
@@ -273,7 +274,10 @@ func TestSurviveHTTP(t *testing.T) {
 	h.Config.ErrorLog = slog.NewLogLogger(s.log.Handler(), slog.LevelError)
 	h.Start()
 	defer h.Close()
-	if resp, err := http.Post(h.URL+"/library", "application/json", strings.NewReader("{}")); err == nil {
+	r := posted(t, h.URL+"/library", eras[1], "ping", `{}`)
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	if resp, err := http.DefaultClient.Do(r); err == nil {
 		resp.Body.Close()
 		t.Errorf("status is %d", resp.StatusCode)
 	}

@@ -13,6 +13,7 @@ import (
 // TestRefusals is what requests get that never become calls. Every answer is a
 // JSON-RPC error, and none repeats what a client sent in a body.
 func TestRefusals(t *testing.T) {
+	proof.Ran(t)
 	_, url := serving(t, Config{MaxBody: 1000}, librarytest.Binding("127.0.0.1:9"))
 	_, empty := serving(t, Config{})
 	tests := []struct {
@@ -20,6 +21,7 @@ func TestRefusals(t *testing.T) {
 		method, url  string
 		header, body string
 		accept       string
+		contentType  string
 		status       int
 		want         string
 	}{
@@ -35,15 +37,8 @@ func TestRefusals(t *testing.T) {
 		{name: "two values", url: url + "/library", body: `{}{"secret-marker":1}`, status: 400, want: `"code":-32700`},
 		{name: "nothing", url: url + "/library", body: ``, status: 400, want: `"code":-32700`},
 		{name: "no message", url: url + "/library", body: `"secret-marker"`, status: 400, want: `"code":-32600`},
-		{name: "no message in a batch", url: url + "/library", body: `[["secret-marker"]]`, status: 400, want: `"code":-32600`},
-		{
-			name: "a call without a good name", url: url + "/library", status: 400, want: `"id":"a"`,
-			body: `{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":7,"arguments":{"id":"secret-marker"}}}`,
-		},
-		{
-			name: "a call without a good name in a batch", url: url + "/library", status: 400, want: `"code":-32602`,
-			body: `[{"jsonrpc":"2.0","id":1,"method":"tools/call","params":["secret-marker"]}]`,
-		},
+		{name: "no JSON type", url: url + "/library", contentType: "text/plain", body: `{}`, status: 415, want: `Content-Type must be`},
+		{name: "no stream accepted", url: url + "/library", accept: "application/json", body: `{}`, status: 406, want: `Accept must have`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -56,6 +51,9 @@ func TestRefusals(t *testing.T) {
 			}
 			r.Header.Set("Mcp-Protocol-Version", tt.header)
 			r.Header.Set("Accept", tt.accept)
+			if tt.contentType != "" {
+				r.Header.Set("Content-Type", tt.contentType)
+			}
 			status, body := send(t, r)
 			if status != tt.status || !strings.Contains(body, `"jsonrpc":"2.0"`) || !strings.Contains(body, tt.want) || strings.Contains(body, "secret-marker") {
 				t.Errorf("%d %s; want %d with %s", status, body, tt.status, tt.want)
@@ -64,22 +62,9 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestBatch sends two requests at once, as clients of the first revision may.
-func TestBatch(t *testing.T) {
-	_, url := serving(t, Config{}, librarytest.Binding("127.0.0.1:9"))
-	body := `[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"tools/list"}]`
-	r, err := http.NewRequest(http.MethodPost, url+"/library", strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Mcp-Protocol-Version", "2025-03-26")
-	if status, answer := send(t, r); status != http.StatusOK || !strings.Contains(answer, `"id":1,"result":{}`) || !strings.Contains(answer, `"get_book"`) {
-		t.Errorf("%d %s", status, answer)
-	}
-}
-
 // TestForbidden checks that the guard stands in front of everything else.
 func TestForbidden(t *testing.T) {
+	proof.Ran(t)
 	_, url := serving(t, Config{}, librarytest.Binding("127.0.0.1:9"))
 	r, err := http.NewRequest(http.MethodPost, url+"/library", strings.NewReader(`{}`))
 	if err != nil {
@@ -103,3 +88,25 @@ func TestBrokenBody(t *testing.T) {
 type brokenReader struct{}
 
 func (brokenReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+
+// TestLastEventID has a client that wants to go on from an event of a stream: it gets
+// a new stream, for events have no ids here.
+func TestLastEventID(t *testing.T) {
+	proof.Ran(t)
+	s, url := serving(t, Config{}, librarytest.Binding("127.0.0.1:9"))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/library", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Accept", "text/event-stream")
+	r.Header.Set("Last-Event-Id", "M4RK3R")
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	until(t, func() bool { return listening(t, s) == 1 })
+	if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "text/event-stream" {
+		t.Errorf("%s %v", resp.Status, resp.Header)
+	}
+}

@@ -13,6 +13,7 @@ package serve
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -207,6 +208,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, refusal{status: http.StatusNotFound, code: jsonrpc.CodeInvalidRequest, message: fmt.Sprintf("no MCP endpoint at %q", r.URL.Path)})
 		return
 	}
+	r.Header.Del("Last-Event-Id") // no event has an id to go on from
 	switch r.Method {
 	case http.MethodPost:
 		s.post(e, w, r)
@@ -223,15 +225,26 @@ func (s *Server) post(e *endpoint, w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if refused == nil {
-		refused = checkBody(body)
+		refused = checkMedia(r.Header)
 	}
-	if refused != nil {
+	if refused == nil && !json.Valid(body) {
+		refused = &refusal{status: http.StatusBadRequest, code: jsonrpc.CodeParseError, message: "request body is not one JSON value"}
+	}
+	switch {
+	case refused != nil:
 		refuse(w, *refused)
-		return
+	case isBatch(body):
+		s.batch(e, w, r, body)
+	default:
+		e.answer(w, r, body)
 	}
-	r, end := withWait(w, r)
-	defer end()
-	e.http.ServeHTTP(w, r)
+}
+
+// answer answers one message of a batch.
+func (s *Server) answer(e *endpoint, w http.ResponseWriter, r *http.Request, body []byte) {
+	if s.noFastPath || !e.fast(w, r, body) {
+		e.answer(w, r, body)
+	}
 }
 
 // logPanic logs where a panic came from. What it was with may hold anything and is

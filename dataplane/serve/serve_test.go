@@ -119,7 +119,9 @@ func send(t *testing.T, r *http.Request) (int, string) {
 // exchange is send for who needs the header of the answer, too.
 func exchange(t *testing.T, r *http.Request) (*http.Response, string) {
 	t.Helper()
-	r.Header.Set("Content-Type", "application/json")
+	if r.Header.Get("Content-Type") == "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
 	if r.Header.Get("Accept") == "" {
 		r.Header.Set("Accept", "application/json, text/event-stream")
 	}

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -125,10 +126,22 @@ func await(ctx context.Context, first <-chan struct{}) bool {
 	}
 }
 
-// checkLine is [checkBody] for a line.
+// checkLine returns what is wrong with a message, or a batch of messages, that is
+// valid JSON; nil when nothing is.
 func checkLine(line []byte) *stdio.Refusal {
-	if refused := checkBody(line); refused != nil {
-		return &stdio.Refusal{Code: refused.code, Message: refused.message, ID: refused.id}
+	messages := []json.RawMessage{line}
+	if isBatch(line) {
+		messages = nil                      // else the first would be decoded into line
+		_ = json.Unmarshal(line, &messages) // an array always unmarshals
+	}
+	for _, data := range messages {
+		m, refused := openMessage(data)
+		if refused == nil && m.id != nil {
+			refused = m.checkParams()
+		}
+		if refused != nil {
+			return &stdio.Refusal{Code: refused.code, Message: refused.message, ID: m.id}
+		}
 	}
 	return nil
 }

@@ -65,6 +65,7 @@ func getBook() *mcp.CallToolParams {
 // TestListChanged swaps tables in front of a client that listens: it hears of what
 // it can see, and of nothing else.
 func TestListChanged(t *testing.T) {
+	proof.Ran(t)
 	for _, era := range eras {
 		t.Run(era, func(t *testing.T) {
 			book := librarytest.Binding(upstream(t, librarytest.Upstream()))
@@ -126,6 +127,7 @@ func TestEndpointGone(t *testing.T) {
 
 // TestEndStreams ends what a node that stops need not wait for; calls go on.
 func TestEndStreams(t *testing.T) {
+	proof.Ran(t)
 	book := librarytest.Binding(upstream(t, librarytest.Upstream()))
 	s, url := serving(t, Config{}, book)
 	var sessions []*mcp.ClientSession

@@ -1,0 +1,83 @@
+package serve
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/bindery-dev/bindery/dataplane/rawjson"
+)
+
+// forward has the SDK answer m, a request that it takes, which came as r.
+func (e *endpoint) forward(w http.ResponseWriter, r *http.Request, m message) {
+	r, end := withWait(w, r)
+	defer end()
+	out := &sdkWriter{ResponseWriter: w, id: m.id, stand: m.id}
+	if !plainID(m.id) {
+		out.stand = json.RawMessage(rawjson.Quote(rand.Text()))
+	}
+	r.Header = r.Header.Clone()
+	name, _ := text(m.param["name"])
+	r.Header.Set("Mcp-Method", m.method) // as it may have been, in Base64, the SDK does not know it
+	r.Header.Set("Mcp-Name", name)
+	r.Body = io.NopCloser(bytes.NewReader(m.request(out.stand)))
+	e.http.ServeHTTP(out, r)
+}
+
+// maxIDDigits is how long a number can be that every JSON library reads exactly.
+const maxIDDigits = 15
+
+// plainID reports whether the SDK returns an id as it was sent.
+func plainID(id json.RawMessage) bool {
+	switch rawjson.Value(id).Kind() {
+	case rawjson.String:
+		return !bytes.ContainsAny(id, "\\\u2028\u2029")
+	case rawjson.Number:
+		return len(id) <= maxIDDigits && strings.Trim(string(id), "0123456789") == "" && (id[0] != '0' || len(id) == 1)
+	}
+	return false
+}
+
+// An sdkWriter is what the SDK writes its answer to one request to. It puts the
+// request's own id in the place of what stood for it, and turns text for people into
+// a JSON-RPC error. What it is given at once has messages as a whole.
+type sdkWriter struct {
+	http.ResponseWriter
+	id      json.RawMessage // nil for none
+	stand   json.RawMessage // what the SDK took for id; the same where it returns that exactly
+	refused bool            // the answer is written; what the SDK has to say is dropped
+}
+
+func (w *sdkWriter) WriteHeader(status int) {
+	if !strings.HasPrefix(w.Header().Get("Content-Type"), "text/plain") {
+		w.ResponseWriter.WriteHeader(status)
+		return
+	}
+	w.refused = true
+	r := refusal{status: status, code: jsonrpc.CodeInvalidRequest, message: "the request is none of MCP", id: w.id}
+	if status >= http.StatusInternalServerError {
+		r.code, r.message = jsonrpc.CodeInternalError, "internal error"
+	}
+	refuse(w.ResponseWriter, r)
+}
+
+func (w *sdkWriter) Write(p []byte) (int, error) {
+	out := p
+	if w.refused {
+		out = nil
+	} else if !bytes.Equal(w.id, w.stand) {
+		out = bytes.ReplaceAll(p, w.stand, w.id)
+	}
+	if _, err := w.ResponseWriter.Write(out); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// Unwrap lets [http.ResponseController] flush what was written.
+func (w *sdkWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
