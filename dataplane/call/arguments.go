@@ -26,6 +26,7 @@ type arguments struct {
 	meta    rawjson.Value
 	payload rawjson.Value
 	inbound http.Header // what they came with, see Request
+	trace   trace
 }
 
 // parse takes the arguments of r apart. Arguments that a tool does not know are ignored, as MCP
@@ -45,7 +46,7 @@ func parse(r Request) (arguments, error) {
 	if v.Kind() != rawjson.Object {
 		return arguments{}, invalidf("arguments must be an object, not %s", v.Kind())
 	}
-	return arguments{all: v, meta: v.Member("meta"), payload: v.Member("payload"), inbound: r.Header}, nil
+	return arguments{all: v, meta: v.Member("meta"), payload: v.Member("payload"), inbound: r.Header, trace: traceOf(r)}, nil
 }
 
 // prepare makes the request that a stands for, without the credential. A payload
@@ -75,6 +76,7 @@ func prepare(t *table.Tool, a arguments) (r *upstream.Request, noted []Breach, e
 		return nil, nil, err
 	}
 	setContentType(header, body)
+	a.trace.set(header)
 	return &upstream.Request{
 		Method:  t.Method,
 		Target:  to,

@@ -76,8 +76,12 @@ type Request struct {
 	// with depth [MaxDepth], or part of one that it returned.
 	Parsed bool
 	// Header is that of the HTTP request which the call came with, nil when it came
-	// otherwise. It is only read, and only where a binding names a header.
+	// otherwise. It is only read, and only where a binding names a header, or for the
+	// trace that the call belongs to.
 	Header http.Header
+	// Traceparent and Tracestate are those of the "_meta" that the call came with, ""
+	// for none. They count where Header says nothing of a trace.
+	Traceparent, Tracestate string
 }
 
 // An Outcome is how a call ended.

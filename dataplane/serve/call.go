@@ -26,6 +26,10 @@ func (e *endpoint) callTool(ctx context.Context, t *table.Table, req *mcp.CallTo
 		done(nil, call.Outcome{Class: call.InvalidParams})
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("unknown tool %.64q", req.Params.Name)}
 	}
+	if req.Extra != nil && !tool.Interruptible {
+		// Over HTTP all that a client does to cancel is to be gone.
+		ctx = context.WithoutCancel(ctx)
+	}
 	outcome := call.Do(ctx, tool, requestOf(req))
 	done(tool, outcome)
 	askToWait(ctx, outcome.RetryAfter)
@@ -53,12 +57,20 @@ func answerOf(t *table.Table, tool *table.Tool, version string, o call.Outcome) 
 	return a, nil
 }
 
+// The members of "_meta" that say which trace a call belongs to.
+const (
+	keyTraceparent = "traceparent"
+	keyTracestate  = "tracestate"
+)
+
 // requestOf returns the call that came as req.
 func requestOf(req *mcp.CallToolRequest) call.Request {
 	r := call.Request{Arguments: req.Params.Arguments}
 	if req.Extra != nil {
 		r.Header = req.Extra.Header
 	}
+	r.Traceparent, _ = req.Params.Meta[keyTraceparent].(string)
+	r.Tracestate, _ = req.Params.Meta[keyTracestate].(string)
 	return r
 }
 

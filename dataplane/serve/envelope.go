@@ -18,6 +18,7 @@ type envelope struct {
 	tool      string
 	arguments rawjson.Value // nil when there are none
 	version   string        // of the protocol
+	meta      rawjson.Value // nil when there is none
 }
 
 // maxEnvelopeDepth is how deep a body can be nested whose envelope is opened here:
@@ -57,7 +58,7 @@ func openEnvelope(h http.Header, body []byte) (envelope, bool) {
 		}
 		known++
 	}
-	return e, known == 4 && isID(json.RawMessage(e.id)) && e.params(params) && e.era(h, params)
+	return e, known == 4 && isID(json.RawMessage(e.id)) && e.params(params) && e.era(h)
 }
 
 // params reads the parameters of the call.
@@ -82,6 +83,7 @@ func (e *envelope) params(v rawjson.Value) bool {
 			if value.Kind() != rawjson.Object {
 				return false
 			}
+			e.meta = value
 		default:
 			return false // an answer to a question of the server's, or something newer
 		}
@@ -97,8 +99,8 @@ const (
 )
 
 // era holds "_meta" and the headers to the rules of the request's protocol version.
-func (e *envelope) era(h http.Header, params rawjson.Value) bool {
-	meta := params.Member("_meta")
+func (e *envelope) era(h http.Header) bool {
+	meta := e.meta
 	if e.version < modern {
 		if e.version == "" {
 			e.version = defaultVersion

@@ -29,12 +29,13 @@ func (e *endpoint) fast(w http.ResponseWriter, r *http.Request, body []byte) boo
 		return false
 	}
 	ctx := r.Context()
-	if env.version < modern {
-		// Older clients cancel with a message; that they are gone means nothing.
+	if env.version < modern || !tool.Interruptible {
+		// Older clients cancel with a message; that they are gone means nothing. And
+		// what is not safe to give up goes on to its end, for the log to tell.
 		ctx = context.WithoutCancel(ctx)
 	}
 	done := e.watch.begin(ctx, e.path, t)
-	outcome := call.Do(ctx, tool, call.Request{Arguments: env.arguments, Parsed: env.arguments != nil, Header: r.Header})
+	outcome := call.Do(ctx, tool, env.request(r.Header))
 	done(tool, outcome)
 	message, status := e.message(t, tool, env, outcome)
 	h := w.Header()
@@ -45,6 +46,14 @@ func (e *endpoint) fast(w http.ResponseWriter, r *http.Request, body []byte) boo
 	w.WriteHeader(status)
 	_, _ = w.Write(message) // a client that is gone needs no answer
 	return true
+}
+
+// request returns the call that came in e, with the header h.
+func (e *envelope) request(h http.Header) call.Request {
+	r := call.Request{Arguments: e.arguments, Parsed: e.arguments != nil, Header: h}
+	r.Traceparent, _ = e.meta.Member(keyTraceparent).Text()
+	r.Tracestate, _ = e.meta.Member(keyTracestate).Text()
+	return r
 }
 
 // message returns the response to env that o, the outcome of a call of tool, becomes,

@@ -1,9 +1,14 @@
 package serve
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -206,36 +211,98 @@ func modeOf(revision uint64) irv1.ResultMode {
 }
 
 // TestDisconnect has clients that go away in the middle of a call. For a modern one
-// that cancels it; an older one may not have meant to, and its call goes on.
+// that cancels it, if that is safe: a book that is being added is added. An older
+// client may not have meant to cancel anything.
 func TestDisconnect(t *testing.T) {
-	asked, canceled, answered := make(chan struct{}), make(chan struct{}, 1), make(chan struct{})
-	book := librarytest.Binding(upstream(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked <- struct{}{}
-		select {
-		case <-r.Context().Done():
-			canceled <- struct{}{}
-		case <-answered:
-		}
-	})))
-	s, url := serving(t, Config{}, book)
-	for _, era := range eras {
-		ctx, goAway := context.WithCancel(t.Context())
-		session := connect(t, url+"/library", era, nil)
-		ended := make(chan struct{})
-		go func() {
-			defer close(ended)
-			_, _ = session.CallTool(ctx, getBook()) // fails: the client went away
-		}()
-		soon(t, "the upstream is called", asked)
-		goAway()
-		soon(t, "the client gives up", ended)
-		if era >= modern {
-			soon(t, "the upstream's request is canceled", canceled)
+	proof.Ran(t)
+	add := &mcp.CallToolParams{Name: "add_book", Arguments: map[string]any{"payload": map[string]any{"title": "x"}}}
+	tests := []struct {
+		name, era string
+		params    *mcp.CallToolParams
+		canceled  bool
+	}{
+		{"modern, safe", eras[0], getBook(), true},
+		{"modern, not safe", eras[0], add, false},
+		{"older, safe", eras[1], getBook(), false},
+		{"older, not safe", eras[1], add, false},
+	}
+	for _, tt := range tests {
+		for _, noFastPath := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, without the fast path %t", tt.name, noFastPath), func(t *testing.T) {
+				asked, gone, answered := make(chan struct{}), make(chan struct{}), make(chan struct{})
+				book := librarytest.Binding(upstream(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					body, _ := io.ReadAll(r.Body)
+					r.Body = io.NopCloser(bytes.NewReader(body))
+					close(asked)
+					select {
+					case <-r.Context().Done():
+						close(gone)
+					case <-answered:
+						librarytest.Upstream().ServeHTTP(w, r)
+					}
+				})))
+				log := &lines{}
+				s, url := serving(t, Config{NoFastPath: noFastPath, Log: slog.New(slog.NewJSONHandler(log, nil))}, book)
+				ctx, goAway := context.WithCancel(t.Context())
+				session := connect(t, url+"/library", tt.era, nil)
+				ended := make(chan struct{})
+				go func() {
+					defer close(ended)
+					params := *tt.params
+					_, _ = session.CallTool(ctx, &params) // fails: the client went away
+				}()
+				soon(t, "the upstream is called", asked)
+				goAway()
+				soon(t, "the client gives up", ended)
+				if tt.canceled {
+					soon(t, "the upstream's request is canceled", gone)
+				} else {
+					select {
+					case <-gone:
+						t.Error("the upstream's request is canceled")
+					case <-time.After(50 * time.Millisecond): // silence cannot be awaited
+					}
+					close(answered)
+				}
+				until(t, func() bool { return gauge(t, s.metrics.inFlight) == 0 })
+				want := `"class":"ok"`
+				if tt.canceled {
+					want = `"class":"canceled"`
+				}
+				if all := strings.Join(log.all(), ""); !strings.Contains(all, want) {
+					t.Errorf("log is %s, without %s", all, want)
+				}
+			})
 		}
 	}
-	close(answered) // only the older client's call is there to be answered
-	until(t, func() bool { return gauge(t, s.metrics.inFlight) == 0 })
-	if len(canceled) > 0 {
-		t.Error("the call of the older client was canceled")
+}
+
+// TestTrace has a call that belongs to a trace, as either way of saying so and either
+// way of answering has it.
+func TestTrace(t *testing.T) {
+	proof.Ran(t)
+	const inHeader, inMeta = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00"
+	var got http.Header
+	pair := twinsOf(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got = r.Header
+		librarytest.Upstream().ServeHTTP(w, r)
+	}), librarytest.Binding("library.example"))
+	for _, version := range eras {
+		for _, s := range []*Server{pair.fast, pair.slow} {
+			in := callOf(version, `"name":"get_book","arguments":{"id":"1"}`)
+			in.body = strings.Replace(in.body, `"_meta":{`, `"_meta":{"traceparent":"`+inMeta+`","tracestate":"a=1",`, 1)
+			if version < modern {
+				in.body = strings.Replace(in.body, `"name"`, `"_meta":{"traceparent":"`+inMeta+`","tracestate":"a=1"},"name"`, 1)
+			}
+			in.to(s)
+			if got.Get("Traceparent") != inMeta || got.Get("Tracestate") != "a=1" {
+				t.Errorf("%s: arrived with %q, %q", version, got["Traceparent"], got["Tracestate"])
+			}
+			in.header.Set("Traceparent", inHeader)
+			in.to(s)
+			if got.Get("Traceparent") != inHeader || got["Tracestate"] != nil {
+				t.Errorf("%s: arrived with %q, %q", version, got["Traceparent"], got["Tracestate"])
+			}
+		}
 	}
 }

@@ -122,11 +122,15 @@ type Tool struct {
 	Output   *Output          // what a 2xx body is held to; nil: anything
 	Timeout  time.Duration    // of the exchange with the upstream, all attempts included
 	Retry    *Retry           // nil: a request is sent once
-	Service  *Service         // shared by the tools of a binding
-	Errors   *Errors          // shared by the tools of a binding
-	Checks   Checks
-	Redact   *redact.Rules // shared by the tools of a binding; nil: none
-	deps     *Deps
+	// Interruptible says that a call may be given up when its caller is gone: what the
+	// upstream has done by then, it may do again or has done for nothing. It is so for a
+	// GET and for what says that it is read-only or idempotent.
+	Interruptible bool
+	Service       *Service // shared by the tools of a binding
+	Errors        *Errors  // shared by the tools of a binding
+	Checks        Checks
+	Redact        *redact.Rules // shared by the tools of a binding; nil: none
+	deps          *Deps
 }
 
 // A Retry says how a request that failed is sent again.
