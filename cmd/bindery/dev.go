@@ -16,6 +16,7 @@ import (
 	"github.com/bindery-dev/bindery/cmd/internal/dev"
 	"github.com/bindery-dev/bindery/cmd/internal/term"
 	"github.com/bindery-dev/bindery/cue/diag"
+	"github.com/bindery-dev/bindery/dataplane/serve"
 	adminv1 "github.com/bindery-dev/bindery/proto/bindery/admin/v1"
 )
 
@@ -24,31 +25,23 @@ const defaultListen = "127.0.0.1:8080"
 func (p *program) dev() *cobra.Command {
 	var tags *[]string
 	var listen, secrets string
-	var upstreams []string
+	var upstreams *[]string
 	c := command("dev [DIR] [--listen ADDR] [--upstream NAME=URL]... [--secrets-dir DIR] [-t TAG]...", "Serve a module from here and reload it on every save", oneDir, func(c *cobra.Command, args []string) error {
 		cfg := dev.Config{Dir: dirOf(args), Tags: *tags, Secrets: secrets, Log: p.log(slog.LevelWarn), Daemons: p.log(slog.LevelError)}
-		for _, u := range upstreams {
-			upstream, err := dev.ParseUpstream(u)
-			if err != nil {
-				return usagef(c, "--upstream: %v", err)
-			}
-			cfg.Upstreams = append(cfg.Upstreams, upstream)
+		var err error
+		if cfg.Upstreams, err = parseUpstreams(c, *upstreams); err != nil {
+			return err
 		}
 		if info, err := os.Stat(cfg.Dir); err != nil {
 			return err
 		} else if !info.IsDir() {
 			return usagef(c, "%s is no directory", cfg.Dir)
 		}
-		var err error
 		if cfg.MCP, err = listenTCP(c, listen); err != nil {
 			return err
 		}
-		cfg.Report = (&devScreen{program: p, addr: cfg.MCP.Addr(), secrets: secrets}).report
-		err = dev.Run(c.Context(), cfg)
-		if unknown := (*dev.UnknownBinding)(nil); errors.As(err, &unknown) {
-			return usagef(c, "--upstream: %v", unknown)
-		}
-		return err
+		cfg.Report = (&devScreen{program: p, base: "http://" + cfg.MCP.Addr().String(), secrets: secrets}).report
+		return asUsage(c, dev.Run(c.Context(), cfg))
 	})
 	c.Long = `Compile the module in DIR and serve its tools over MCP, from a control plane and
 a node in this process. Every save that compiles is served within moments; one
@@ -63,9 +56,39 @@ to another base URL than its sources say, which may have a path.`
 	f := c.Flags()
 	tags = tagsFlag(c)
 	f.StringVar(&listen, "listen", defaultListen, "serve MCP at this `ADDR`, host:port; port 0 picks a free one")
-	f.StringArrayVar(&upstreams, "upstream", nil, "send the calls of binding NAME to URL, `NAME=URL`; may be repeated")
+	upstreams = upstreamFlag(c)
 	f.StringVar(&secrets, "secrets-dir", "", "the `DIR` of secrets, a file each")
 	return c
+}
+
+// upstreamFlag adds --upstream to c.
+func upstreamFlag(c *cobra.Command) *[]string {
+	return c.Flags().StringArray("upstream", nil, "send the calls of binding NAME to URL, `NAME=URL`; may be repeated")
+}
+
+func parseUpstreams(c *cobra.Command, flags []string) ([]dev.Upstream, error) {
+	var all []dev.Upstream
+	for _, f := range flags {
+		u, err := dev.ParseUpstream(f)
+		if err != nil {
+			return nil, usagef(c, "--upstream: %v", err)
+		}
+		all = append(all, u)
+	}
+	return all, nil
+}
+
+// asUsage returns err, as wrong usage where it says that the command line does not fit
+// what is to be served.
+func asUsage(c *cobra.Command, err error) error {
+	binding, endpoint := (*dev.UnknownBinding)(nil), (*serve.EndpointError)(nil)
+	switch {
+	case errors.As(err, &binding):
+		return usagef(c, "--upstream: %v", binding)
+	case errors.As(err, &endpoint):
+		return usagef(c, "--endpoint: %v", endpoint)
+	}
+	return err
 }
 
 // listenTCP opens a listener on this machine.
@@ -91,7 +114,8 @@ func (p *program) log(level slog.Level) *slog.Logger {
 // A devScreen tells what becomes of each save.
 type devScreen struct {
 	*program
-	addr    net.Addr
+	base    string                    // of the URLs of endpoints; "" at stdin and stdout
+	only    string                    // the path of the endpoint that is served; "" for all
 	secrets string                    // the directory
 	told    []*adminv1.BindingSummary // what is served, as it was told last
 }
@@ -140,7 +164,10 @@ func (d *devScreen) served(e dev.Event) {
 func (d *devScreen) endpoints(r *adminv1.Revision) {
 	fmt.Fprintf(d.out, "revision %s of %s is served:\n", number(r.GetGeneration()), r.GetModule())
 	for _, b := range r.GetBindings() {
-		fmt.Fprintf(d.out, "  %s  %s: %s\n", d.out.Paint(term.Bold, "http://"+d.addr.String()+b.GetEndpoint()), b.GetName(), strings.Join(b.GetTools(), ", "))
+		if d.only != "" && b.GetEndpoint() != d.only {
+			continue
+		}
+		fmt.Fprintf(d.out, "  %s  %s: %s\n", d.out.Paint(term.Bold, d.base+b.GetEndpoint()), b.GetName(), strings.Join(b.GetTools(), ", "))
 	}
 }
 

@@ -67,7 +67,7 @@ Exit codes: 0 ok, 1 the input is wrong or the tool call failed, 2 wrong usage,
 	p.add(root, groupStart, "Start here:", p.demo(), p.dev(), p.init())
 	p.add(root, groupAuthor, "Write bindings:", p.vet(), p.test(), p.fmt(), p.compile())
 	p.add(root, groupRun, "Run them:", p.apply(), p.rollback(), p.revisions(), p.nodes(), p.status())
-	p.add(root, groupClient, "Call tools:", p.tools(), p.call())
+	p.add(root, groupClient, "Call tools:", p.tools(), p.call(), p.stdio())
 	root.AddCommand(p.version())
 	return root
 }

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -154,19 +155,16 @@ type EndpointError struct {
 
 func (e *EndpointError) Error() string {
 	known := strings.Join(e.Known, ", ")
-	switch {
-	case len(e.Known) == 0:
-		return "there is no endpoint"
-	case e.Path == "":
+	if e.Path == "" {
 		return fmt.Sprintf("there are several endpoints: choose one of %s", known)
 	}
-	return fmt.Sprintf("no endpoint is at %q: there is %s", e.Path, known)
+	return fmt.Sprintf("no endpoint is at %q: there is %s", e.Path, cmp.Or(known, "none"))
 }
 
 // CheckEndpoint returns an [*EndpointError] if [Stdstreams.Endpoint] path says nothing where
-// known are the paths of all endpoints.
+// known are the paths of all endpoints. Where there is none, the client gets no tools.
 func CheckEndpoint(path string, known []string) error {
-	if path == "" && len(known) == 1 || slices.Contains(known, path) {
+	if path == "" && len(known) <= 1 || slices.Contains(known, path) {
 		return nil
 	}
 	return &EndpointError{path, known}

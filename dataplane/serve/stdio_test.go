@@ -352,7 +352,8 @@ func TestCheckEndpoint(t *testing.T) {
 		{"/mcp", []string{"/mcp", "/payments/mcp"}, ""},
 		{"", []string{"/mcp", "/payments/mcp"}, "there are several endpoints: choose one of /mcp, /payments/mcp"},
 		{"/other", []string{"/mcp", "/payments/mcp"}, `no endpoint is at "/other": there is /mcp, /payments/mcp`},
-		{"", nil, "there is no endpoint"},
+		{"", nil, ""},
+		{"/mcp", nil, `no endpoint is at "/mcp": there is none`},
 	}
 	for _, tt := range tests {
 		err := CheckEndpoint(tt.path, tt.known)

@@ -22,9 +22,9 @@ import (
 
 // A session follows the sources of one directory.
 type session struct {
-	cfg     Config
-	client  *operator.Client               // set by follow
-	unknown atomic.Pointer[UnknownBinding] // why the last compile failed
+	cfg    Config
+	client *operator.Client      // set by follow
+	misfit atomic.Pointer[error] // why what compiled last is not as cfg wants it
 
 	last    *sourcev1.Sources // as they were applied last; nil at the start
 	serving *adminv1.Revision
@@ -42,8 +42,8 @@ func (s *session) follow(ctx context.Context, client *operator.Client) error {
 			return nil
 		case s.last == nil && e.Err != nil:
 			return e.Err
-		case s.serving == nil && s.unknown.Load() != nil:
-			return s.unknown.Load()
+		case s.serving == nil && s.misfit.Load() != nil:
+			return *s.misfit.Load()
 		case e.Err != nil || e.Outcome != nil:
 			s.cfg.Report(e)
 		}
@@ -101,7 +101,7 @@ func (s *session) save(ctx context.Context) Event {
 		return Event{}
 	}
 	sources.Tags = s.cfg.Tags
-	s.unknown.Store(nil)
+	s.misfit.Store(nil)
 	o, err := s.client.Apply(ctx, &adminv1.ApplyStart{
 		Group: group, Tags: s.cfg.Tags, Author: "dev", ReplaceModule: true, Timeout: durationpb.New(settle),
 	}, sources, operator.Progress{})

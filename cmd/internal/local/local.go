@@ -1,6 +1,7 @@
-// Package local is a whole Bindery on this machine: an open listener and a
-// compiler come in, and MCP is served there by a control plane and a node, both as
-// they are anywhere, run in this process and connected over gRPC on loopback.
+// Package local is a whole Bindery on this machine: an open listener, or the streams
+// of one client, and a compiler come in, and MCP is served there by a control plane
+// and a node, both as they are anywhere, run in this process and connected over gRPC
+// on loopback.
 package local
 
 import (
@@ -28,7 +29,8 @@ const (
 // Config says what runs.
 type Config struct {
 	Name    string       // of the node and its group
-	MCP     net.Listener // open; Run closes it
+	MCP     net.Listener // open; Run closes it; nil with Stdio
+	Stdio   *node.Stdio  // as in [node.Config]
 	Compile func(context.Context, *sourcev1.Sources) (*sourcev1.Compiled, error)
 	Secrets string                      // the directory of secrets; "" for none
 	Env     func(string) (string, bool) // finds variables that are secrets; nil means os.LookupEnv
@@ -36,9 +38,9 @@ type Config struct {
 }
 
 // Run starts both, waits until the node has connected, and then calls do with a
-// client of the control plane. All of it has ended when Run returns: after do has,
-// or a part has failed, which ends the context of do. The error is do's or the
-// part's.
+// client of the control plane. All of it has ended when Run returns: after do has, or a
+// part has ended or failed, which ends the context of do. The error is do's or the
+// part's; being told to stop is none.
 func Run(ctx context.Context, cfg Config, do func(context.Context, *operator.Client) error) error {
 	data, err := os.MkdirTemp("", "bindery-"+cfg.Name+"-")
 	if err != nil {
@@ -71,14 +73,17 @@ func Run(ctx context.Context, cfg Config, do func(context.Context, *operator.Cli
 		})
 	})
 	parts.Go(func() error {
+		defer stop() // its client may have gone
 		return node.Run(ctx, node.Config{
-			MCP: cfg.MCP, Admin: admin, ControlPlane: []string{addr}, Group: cfg.Name, ID: cfg.Name,
+			MCP: cfg.MCP, Stdio: cfg.Stdio, Admin: admin, ControlPlane: []string{addr}, Group: cfg.Name, ID: cfg.Name,
 			Secrets: cfg.Secrets, Env: cfg.Env, DrainTimeout: drain, Log: cfg.Log,
 		})
 	})
 	parts.Go(func() error {
 		defer stop()
-		if err := awaitNode(ctx, cfg.Name, client); err != nil {
+		if err := awaitNode(ctx, cfg.Name, client); ctx.Err() != nil {
+			return nil
+		} else if err != nil {
 			return err
 		}
 		return do(ctx, client)
