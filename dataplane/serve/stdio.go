@@ -161,7 +161,7 @@ func (e *EndpointError) Error() string {
 	return fmt.Sprintf("no endpoint is at %q: there is %s", e.Path, cmp.Or(known, "none"))
 }
 
-// CheckEndpoint returns an [*EndpointError] if [Stdstreams.Endpoint] path says nothing where
+// CheckEndpoint returns an [*EndpointError] if [Stdio.Endpoint] path says nothing where
 // known are the paths of all endpoints. Where there is none, the client gets no tools.
 func CheckEndpoint(path string, known []string) error {
 	if path == "" && len(known) <= 1 || slices.Contains(known, path) {

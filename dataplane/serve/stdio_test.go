@@ -95,6 +95,7 @@ func (p *process) client(t *testing.T, version string, changed func()) *mcp.Clie
 
 // TestStdio is what the SDK's client sees over stdio: what it sees over HTTP.
 func TestStdio(t *testing.T) {
+	proof.Ran(t)
 	for _, era := range eras {
 		t.Run(era, func(t *testing.T) {
 			book := librarytest.Binding(upstream(t, librarytest.Upstream()))
@@ -140,6 +141,7 @@ func TestStdio(t *testing.T) {
 // TestStdioLines writes lines that no library would: each gets one answer, and the
 // client can go on.
 func TestStdioLines(t *testing.T) {
+	proof.Ran(t)
 	book := librarytest.Binding(upstream(t, librarytest.Upstream()))
 	s, _ := serving(t, Config{MaxBody: 1000}, book)
 	p := serveStdio(t, s, "/library")
@@ -151,7 +153,8 @@ func TestStdioLines(t *testing.T) {
 		{"no message", `{"id":3}`, `{"error":{"code":-32600,"message":"the message does not say \"jsonrpc\": \"2.0\""},"id":3,"jsonrpc":"2.0"}`},
 		{"a text", `"hello"`, `{"error":{"code":-32600,"message":"the message is no object in which each member stands once"},"id":null,"jsonrpc":"2.0"}`},
 		{"bad id", `{"jsonrpc":"2.0","id":{},"method":"ping"}`, `{"error":{"code":-32600,"message":"the message has an id that is neither a string nor a number"},"id":null,"jsonrpc":"2.0"}`},
-		{"no batch", `[]`, `{"error":{"code":-32600,"message":"line is not a JSON-RPC message"},"id":null,"jsonrpc":"2.0"}`},
+		{"no batch", `[]`, `{"error":{"code":-32600,"message":"batch is empty"},"id":null,"jsonrpc":"2.0"}`},
+		{"id that would not come back", `{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`, `{"error":{"code":-32600,"message":"id is neither a string nor an integer of at most 15 digits"},"id":null,"jsonrpc":"2.0"}`},
 		{"one id twice", `[{"jsonrpc":"2.0","id":4,"method":"ping"},{"jsonrpc":"2.0","id":4,"method":"ping"}]`, `{"error":{"code":-32600,"message":"id is that of a request that is not answered yet"},"id":null,"jsonrpc":"2.0"}`},
 		{"bad call", `{"jsonrpc":"2.0","id":"5","method":"tools/call","params":{"name":"get_book","arguments":["secret"],"_meta":7}}`, `{"error":{"code":-32602,"message":"params are not those that tools/call takes"},"id":"5","jsonrpc":"2.0"}`},
 		{"unknown method", `{"jsonrpc":"2.0","id":6,"method":"books/burn"}`, `{"jsonrpc":"2.0","id":6,"error":{"code":-32601,"message":"method not found: \"books/burn\""}}`},
@@ -208,6 +211,7 @@ const callBook = `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name"
 // TestStdioFirstTable has a client that is faster than the first table: it hears of
 // nothing before it has asked, and its call waits.
 func TestStdioFirstTable(t *testing.T) {
+	proof.Ran(t)
 	book := librarytest.Binding(upstream(t, librarytest.Upstream()))
 	s := New(Config{})
 	p := serveStdio(t, s, "")
@@ -228,6 +232,7 @@ func TestStdioFirstTable(t *testing.T) {
 // TestStdioWithoutTable has nothing to serve for longer than a client shall wait. It
 // is told so, and told again when there is.
 func TestStdioWithoutTable(t *testing.T) {
+	proof.Ran(t)
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		s := New(Config{})
@@ -252,6 +257,7 @@ func TestStdioWithoutTable(t *testing.T) {
 // TestStdioEnds ends the input, or tells the server to stop, while a call is held and
 // a client listens: both are answered.
 func TestStdioEnds(t *testing.T) {
+	proof.Ran(t)
 	ends := map[string]func(*process){
 		"input ends": func(p *process) { p.in.Close() },
 		"told to":    func(p *process) { p.stop() },
@@ -295,6 +301,7 @@ func TestStdioEnds(t *testing.T) {
 // TestStdioImpatience tells the server to stop while a call takes longer than it can
 // wait.
 func TestStdioImpatience(t *testing.T) {
+	proof.Ran(t)
 	gone := make(chan struct{})
 	asked := make(chan struct{})
 	book := librarytest.Binding(upstream(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -325,6 +332,7 @@ func TestStdioImpatience(t *testing.T) {
 // TestStdioPanic has a call panic: it is answered, stdout keeps to the protocol, and
 // the log has nothing of the request.
 func TestStdioPanic(t *testing.T) {
+	proof.Ran(t)
 	log := &lines{}
 	s, _ := serving(t, Config{Log: slog.New(slog.NewJSONHandler(log, nil))}, librarytest.Binding("127.0.0.1:9"))
 	p := serveStdio(t, s, "")

@@ -163,9 +163,9 @@ func (c *Conn) accept(l line) *Refusal {
 			return refused
 		}
 	}
-	messages, of, ok := decode(text)
-	if !ok {
-		return &Refusal{Code: jsonrpc.CodeInvalidRequest, Message: "line is not a JSON-RPC message"}
+	messages, of, refused := decode(text)
+	if refused != nil {
+		return refused
 	}
 	if !c.begin(messages, of) {
 		return &Refusal{Code: jsonrpc.CodeInvalidRequest, Message: "id is that of a request that is not answered yet"}
@@ -174,9 +174,9 @@ func (c *Conn) accept(l line) *Refusal {
 	return nil
 }
 
-// decode returns the messages of a line, and the batch that they are; nil for one that
-// is not in a batch.
-func decode(text []byte) ([]jsonrpc.Message, *batch, bool) {
+// decode returns the messages of a line, and the batch that they are, which is nil for
+// one by itself; or why it cannot.
+func decode(text []byte) ([]jsonrpc.Message, *batch, *Refusal) {
 	parts := []json.RawMessage{text}
 	var of *batch
 	if text[0] == '[' {
@@ -187,11 +187,29 @@ func decode(text []byte) ([]jsonrpc.Message, *batch, bool) {
 	for _, part := range parts {
 		m, err := jsonrpc.DecodeMessage(part)
 		if err != nil {
-			return nil, nil, false
+			return nil, nil, &Refusal{Code: jsonrpc.CodeInvalidRequest, Message: "line is not a JSON-RPC message"}
+		}
+		if !comesBack(part) {
+			return nil, nil, &Refusal{Code: jsonrpc.CodeInvalidRequest, Message: "id is neither a string nor an integer of at most 15 digits"}
 		}
 		messages = append(messages, m)
 	}
-	return messages, of, len(messages) > 0
+	if len(messages) == 0 {
+		return nil, nil, &Refusal{Code: jsonrpc.CodeInvalidRequest, Message: "batch is empty"}
+	}
+	return messages, of, nil
+}
+
+// comesBack reports whether the id of a message, if it has one, comes back as it was
+// sent: the SDK keeps numbers as float64 reads them, less their fraction.
+func comesBack(message []byte) bool {
+	var m struct{ ID json.RawMessage }
+	if json.Unmarshal(message, &m) != nil {
+		return false
+	}
+	id := strings.TrimPrefix(string(m.ID), "-")
+	isNumber := id != "" && '0' <= id[0] && id[0] <= '9'
+	return !isNumber || len(id) <= 15 && strings.Trim(id, "0123456789") == ""
 }
 
 // begin notes the requests among messages as open. It reports false, and notes none,

@@ -22,7 +22,7 @@ func FuzzConn(f *testing.F) {
 	for _, seed := range []string{
 		call, call + "\n" + call + "\r\n", "", "\n\n", "{}", "[]", "[1]", "[" + call + "]", "[" + call + "," + call + "]",
 		`{"jsonrpc":"2.0","id":"a","method":"x"}`, `{"jsonrpc":"2.0","method":"n"}`, `[{"jsonrpc":"2.0","method":"n"}]`,
-		`{"jsonrpc":"2.0","id":1,"result":{}}`, `{"jsonrpc":"2.0","id":{}}`, strings.Repeat("x", limit+1) + "\n" + call, "\xff",
+		`{"jsonrpc":"2.0","id":1,"result":{}}`, `{"jsonrpc":"2.0","id":{}}`, `{"jsonrpc":"2.0","id":1.5,"method":"x"}`, strings.Repeat("x", limit+1) + "\n" + call, "\xff",
 		`[` + call + `,{"jsonrpc":"2.0","id":"2","method":"x"}]` + "\n" + call,
 	} {
 		f.Add([]byte(seed))
@@ -89,7 +89,9 @@ func wantAnswers(in []byte) int {
 		var messages []jsonrpc.Message
 		isMessage := false
 		if json.Valid(text) {
-			messages, _, isMessage = decode(text)
+			var refused *Refusal
+			messages, _, refused = decode(text)
+			isMessage = refused == nil
 		}
 		calls := 0
 		for _, m := range messages {
