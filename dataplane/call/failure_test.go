@@ -120,7 +120,7 @@ func TestBrokenExchanges(t *testing.T) {
 // the binding says, with the same data.
 func holdStyle(t *testing.T, tool *table.Tool, o call.Outcome) {
 	t.Helper()
-	members, refusal := result.Of(tool, o)
+	members, refusal := result.Of(tool, o, result.Form{Structured: true})
 	switch {
 	case o.Error == nil:
 		if refusal != nil {

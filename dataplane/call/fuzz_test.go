@@ -207,7 +207,7 @@ var mcpResult = sync.OnceValues(func() (*schema.Schema, error) { return schema.C
 // holdMCP holds the result that a client gets to MCP's schema.
 func holdMCP(t *testing.T, tool *table.Tool, o call.Outcome) {
 	t.Helper()
-	members, refusal := result.Of(tool, o)
+	members, refusal := result.Of(tool, o, result.Form{Structured: true})
 	if refusal != nil || result.IsBare(tool, o) {
 		return
 	}

@@ -1,8 +1,8 @@
 // Package result says how MCP clients see the outcome of a call: the outcome comes
 // in, and the members of a result go out, as bytes.
 //
-// It adds nothing that depends on who asks: the type of the result and its "_meta"
-// are for whoever sends it.
+// Of what depends on who asks it knows the [Form]: the type of the result and its
+// "_meta" are for whoever sends it.
 package result
 
 import (
@@ -15,22 +15,28 @@ import (
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
 
+// A Form says what is in a result beside its content. The zero Form is for clients of
+// the older revisions of MCP.
+type Form struct {
+	Structured bool // there is "structuredContent", which came with 2025-06-18
+}
+
 // Of returns the members of the result that o, the outcome of a call of t, becomes:
 // `"name":value` separated by commas; none only for a raw result. Where the error of
 // o is to be a JSON-RPC error, there is no result and that error is returned.
-func Of(t *table.Tool, o call.Outcome) (members []byte, refusal *call.Error) {
-	return Append(nil, t, o)
+func Of(t *table.Tool, o call.Outcome, f Form) (members []byte, refusal *call.Error) {
+	return Append(nil, t, o, f)
 }
 
 // Append appends what [Of] returns to dst.
-func Append(dst []byte, t *table.Tool, o call.Outcome) (members []byte, refusal *call.Error) {
+func Append(dst []byte, t *table.Tool, o call.Outcome, f Form) (members []byte, refusal *call.Error) {
 	switch {
 	case o.Error == nil && o.Part != nil:
 		return appendPart(dst, o.Part), nil
 	case o.Error == nil:
-		return appendBody(dst, t.Result, rawjson.Value(o.Body)), nil
+		return appendBody(dst, t.Result, rawjson.Value(o.Body), f), nil
 	case o.Error.Style == irv1.ErrorStyle_ERROR_STYLE_TOOL:
-		return appendFailure(dst, o.Error), nil
+		return appendFailure(dst, o.Error, f), nil
 	}
 	return dst, o.Error
 }
@@ -57,7 +63,7 @@ func IsBare(t *table.Tool, o call.Outcome) bool {
 // result is an object without reserved members, that of a raw one an object ([call.Do]
 // lets no other through). The nil body, that of an upstream with nothing to say,
 // becomes an empty content.
-func appendBody(dst []byte, mode irv1.ResultMode, body rawjson.Value) []byte {
+func appendBody(dst []byte, mode irv1.ResultMode, body rawjson.Value, f Form) []byte {
 	if mode == irv1.ResultMode_RESULT_MODE_RAW {
 		members := appendMembers(dst, body)
 		if len(members) > len(dst) {
@@ -72,6 +78,9 @@ func appendBody(dst []byte, mode irv1.ResultMode, body rawjson.Value) []byte {
 		dst = appendMembers(dst, body)
 	}
 	dst = appendContent(dst, body)
+	if !f.Structured {
+		return dst
+	}
 	dst = append(dst, `,"structuredContent":`...)
 	if body.Kind() == rawjson.Object {
 		return append(dst, body...)
@@ -95,12 +104,12 @@ func appendPart(dst []byte, p *call.Part) []byte {
 
 // appendFailure appends the members of the result that err becomes where errors are
 // results. What the upstream said about it is what a model reads.
-func appendFailure(dst []byte, err *call.Error) []byte {
+func appendFailure(dst []byte, err *call.Error, f Form) []byte {
 	if err.Data == nil {
 		return append(appendContent(dst, []byte(err.Message)), `,"isError":true`...)
 	}
 	dst = append(appendContent(dst, err.Data), `,"isError":true`...)
-	if rawjson.Value(err.Data).Kind() == rawjson.Object {
+	if f.Structured && rawjson.Value(err.Data).Kind() == rawjson.Object {
 		dst = append(dst, `,"structuredContent":`...)
 		dst = append(dst, err.Data...)
 	}

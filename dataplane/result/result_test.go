@@ -35,9 +35,9 @@ func TestSuccess(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := string(appendBody(nil, tt.mode, parse(t, tt.body)))
+			got := string(appendBody(nil, tt.mode, parse(t, tt.body), newest))
 			if got != tt.want {
-				t.Errorf("appendBody() =\n%s\nwant\n%s", got, tt.want)
+				t.Errorf("appendBody(, newest) =\n%s\nwant\n%s", got, tt.want)
 			}
 			if !json.Valid([]byte("{" + got + "}")) {
 				t.Error("not the members of an object")
@@ -78,8 +78,8 @@ func TestFailure(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := string(appendFailure(nil, &tt.err)); got != tt.want {
-				t.Errorf("appendFailure() =\n%s\nwant\n%s", got, tt.want)
+			if got := string(appendFailure(nil, &tt.err, newest)); got != tt.want {
+				t.Errorf("appendFailure(, newest) =\n%s\nwant\n%s", got, tt.want)
 			}
 		})
 	}
@@ -95,12 +95,12 @@ func TestOf(t *testing.T) {
 		members []byte
 		refusal *call.Error
 	}{
-		{"result", call.Outcome{Body: []byte(`{"a":1}`)}, appendBody(nil, tool.Result, parse(t, `{"a":1}`)), nil},
-		{"error result", call.Outcome{Error: asTool}, appendFailure(nil, asTool), nil},
+		{"result", call.Outcome{Body: []byte(`{"a":1}`)}, appendBody(nil, tool.Result, parse(t, `{"a":1}`), newest), nil},
+		{"error result", call.Outcome{Error: asTool}, appendFailure(nil, asTool, newest), nil},
 		{"error", call.Outcome{Error: jsonrpc}, nil, jsonrpc},
 	}
 	for _, tt := range tests {
-		if members, refusal := Of(tool, tt.outcome); string(members) != string(tt.members) || refusal != tt.refusal {
+		if members, refusal := Of(tool, tt.outcome, newest); string(members) != string(tt.members) || refusal != tt.refusal {
 			t.Errorf("%s: Of() = %s, %v; want %s, %v", tt.name, members, refusal, tt.members, tt.refusal)
 		}
 	}
@@ -125,7 +125,7 @@ func FuzzSuccess(f *testing.F) {
 		case dual && v.Kind() == rawjson.Object:
 			mode = irv1.ResultMode_RESULT_MODE_RAW
 		}
-		result := append(append([]byte{'{'}, appendBody(nil, mode, v)...), '}')
+		result := append(append([]byte{'{'}, appendBody(nil, mode, v, newest)...), '}')
 		parsed, err := rawjson.Parse(result, 66)
 		if err != nil {
 			t.Fatalf("result of %q is %q: %v", body, result, err)
@@ -164,4 +164,30 @@ func parse(t *testing.T, body string) rawjson.Value {
 		t.Fatal(err)
 	}
 	return v
+}
+
+// newest is the form of results for clients of the newest revision.
+var newest = Form{Structured: true}
+
+// TestOlder has clients that do not know structured content: the members of a dual
+// result are for them, too.
+func TestOlder(t *testing.T) {
+	const content = `"content":[{"type":"text","text":"{\"a\":1}"}]`
+	body, failure := rawjson.Value(`{"a":1}`), &call.Error{Data: []byte(`{"a":1}`), Style: irv1.ErrorStyle_ERROR_STYLE_TOOL}
+	tests := []struct {
+		name string
+		mode irv1.ResultMode
+		o    call.Outcome
+		want string
+	}{
+		{"dual", irv1.ResultMode_RESULT_MODE_DUAL, call.Outcome{Body: body}, `"a":1,` + content},
+		{"plain", irv1.ResultMode_RESULT_MODE_MCP, call.Outcome{Body: body}, content},
+		{"raw", irv1.ResultMode_RESULT_MODE_RAW, call.Outcome{Body: body}, `"a":1`},
+		{"error", irv1.ResultMode_RESULT_MODE_DUAL, call.Outcome{Error: failure}, content + `,"isError":true`},
+	}
+	for _, tt := range tests {
+		if got, refusal := Of(&table.Tool{Result: tt.mode}, tt.o, Form{}); string(got) != tt.want || refusal != nil {
+			t.Errorf("%s: Of() = %s, %v; want %s", tt.name, got, refusal, tt.want)
+		}
+	}
 }

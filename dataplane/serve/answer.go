@@ -2,15 +2,37 @@ package serve
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/bindery-dev/bindery/dataplane/result"
 	"github.com/bindery-dev/bindery/dataplane/table"
 )
 
 // modern is the first protocol revision without sessions. Its results say what
 // type they are.
 const modern = "2026-07-28"
+
+// structured is the first protocol revision with "structuredContent", and with titles.
+const structured = "2025-06-18"
+
+// lastHandshake is the newest protocol revision that a client and a server agree on
+// when they meet.
+const lastHandshake = "2025-11-25"
+
+// formOf returns what results have for a client that speaks version.
+func formOf(version string) result.Form { return result.Form{Structured: version >= structured} }
+
+// spoken returns the protocol revision that a request is answered in. asked is what
+// the SDK says of it: the request's own, which meta has, or what the client wanted
+// when it met the server. There it got another when that is none of those.
+func spoken(asked string, meta mcp.Meta) string {
+	if meta[keyVersion] == nil && (asked >= modern || !slices.Contains(mcp.SupportedProtocolVersions(), asked)) {
+		return lastHandshake
+	}
+	return asked
+}
 
 // The members of the "_meta" of every result that comes from a table.
 const (

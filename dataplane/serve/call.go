@@ -33,7 +33,7 @@ func (e *endpoint) callTool(ctx context.Context, t *table.Table, req *mcp.CallTo
 	outcome := call.Do(ctx, tool, requestOf(req))
 	done(tool, outcome)
 	askToWait(ctx, outcome.RetryAfter)
-	a, refusal := answerOf(t, tool, req.ProtocolVersion(), outcome)
+	a, refusal := answerOf(t, tool, spoken(req.ProtocolVersion(), req.Params.Meta), outcome)
 	if refusal != nil {
 		return nil, &jsonrpc.Error{Code: int64(refusal.Code), Message: refusal.Message, Data: json.RawMessage(refusal.Data)}
 	}
@@ -43,7 +43,7 @@ func (e *endpoint) callTool(ctx context.Context, t *table.Table, req *mcp.CallTo
 // answerOf returns the answer of t that o, the outcome of a call of tool, becomes for
 // a client that speaks version, or else the JSON-RPC error.
 func answerOf(t *table.Table, tool *table.Tool, version string, o call.Outcome) (*answer, *call.Error) {
-	members, refusal := result.Of(tool, o)
+	members, refusal := result.Of(tool, o, formOf(version))
 	switch {
 	case refusal != nil:
 		return nil, refusal

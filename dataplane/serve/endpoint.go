@@ -74,7 +74,11 @@ func (e *endpoint) answerTools(next mcp.MethodHandler) mcp.MethodHandler {
 		case *mcp.ListToolsRequest:
 			return e.listTools(e.current(), req)
 		}
-		return next(ctx, method, req)
+		res, err := next(ctx, method, req)
+		if met, ok := res.(*mcp.InitializeResult); ok && met.ProtocolVersion < structured {
+			met.ServerInfo = &mcp.Implementation{Name: met.ServerInfo.Name, Version: met.ServerInfo.Version}
+		}
+		return res, err
 	}
 }
 

@@ -61,7 +61,7 @@ func (e *envelope) request(h http.Header) call.Request {
 func (e *endpoint) message(t *table.Table, tool *table.Tool, env envelope, o call.Outcome) ([]byte, int) {
 	m := make([]byte, 0, len(env.id)+result.Size(o)+512)
 	m = append(beginMessage(m, env.id), `"result":{`...)
-	m, refusal := result.Append(m, tool, o)
+	m, refusal := result.Append(m, tool, o, formOf(env.version))
 	if refusal != nil {
 		return refusalMessage(env.id, refusal), statusOf(env.version, refusal.Code)
 	}

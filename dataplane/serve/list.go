@@ -32,8 +32,12 @@ func (e *endpoint) listTools(t *table.Table, req *mcp.ListToolsRequest) (mcp.Res
 		}
 		tools = after(tools, string(last))
 	}
-	version := req.ProtocolVersion()
-	members := appendPage(nil, tools)
+	var meta mcp.Meta
+	if req.Params != nil {
+		meta = req.Params.Meta
+	}
+	version := spoken(req.ProtocolVersion(), meta)
+	members := appendPage(nil, tools, version)
 	if version >= modern {
 		members = append(members, `,"ttlMs":0,"cacheScope":"public"`...)
 	}
@@ -50,16 +54,16 @@ func after(tools []*table.Tool, last string) []*table.Tool {
 	return tools[i:]
 }
 
-// appendPage appends the first page of tools and, when it is not the last, the
-// cursor of the next.
-func appendPage(dst []byte, tools []*table.Tool) []byte {
+// appendPage appends the first page of tools, as a client that speaks version knows
+// them, and, when it is not the last, the cursor of the next.
+func appendPage(dst []byte, tools []*table.Tool, version string) []byte {
 	n := pageLen(tools)
 	dst = append(dst, `"tools":[`...)
 	for i, tool := range tools[:n] {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = append(dst, tool.JSON...)
+		dst = tool.AppendListed(dst, version)
 	}
 	dst = append(dst, ']')
 	if n < len(tools) {

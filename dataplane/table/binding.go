@@ -1,8 +1,6 @@
 package table
 
 import (
-	"bytes"
-	"encoding/json"
 	"strings"
 
 	"github.com/bindery-dev/bindery/dataplane/redact"
@@ -111,10 +109,12 @@ func (b *builder) reason(code string, source *irv1.Binding, tool, field string, 
 }
 
 func newTool(binding string, t *irv1.Tool, in, out *shape) *Tool {
+	listed := newListing(t, in, out)
 	tool := &Tool{
 		Binding:       binding,
 		Name:          t.GetName(),
-		JSON:          listed(t, in, out),
+		JSON:          listed.json,
+		added:         listed.added,
 		Result:        t.GetResult(),
 		Method:        strings.TrimPrefix(t.GetMethod().String(), "METHOD_"),
 		Template:      t.Template(),
@@ -149,41 +149,6 @@ func newRetry(t *irv1.Tool, budget *irv1.RetryBudget) *Retry {
 		Idempotent: t.GetAnnotations().GetIdempotent(),
 		Rate:       upstream.Rate{PerCall: float64(budget.GetPercent()) / 100, PerSecond: float64(budget.GetPerSecond())},
 	}
-}
-
-// listed returns the entry of t in the answer to tools/list.
-func listed(t *irv1.Tool, in, out *shape) []byte {
-	entry := struct {
-		Name         string          `json:"name"`
-		Title        string          `json:"title,omitempty"`
-		Description  string          `json:"description"`
-		InputSchema  json.RawMessage `json:"inputSchema"`
-		OutputSchema json.RawMessage `json:"outputSchema,omitempty"`
-		Annotations  *annotations    `json:"annotations,omitempty"`
-	}{t.GetName(), t.GetTitle(), t.GetDescription(), json.RawMessage(in.document), nil, hints(t.GetAnnotations())}
-	if t.GetOutput().GetShown() {
-		entry.OutputSchema = json.RawMessage(out.document)
-	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // models read this
-	_ = e.Encode(entry)    // strings and a document that was parsed: it cannot fail
-	return bytes.TrimSpace(b.Bytes())
-}
-
-// annotations are the tool hints of MCP, in its words.
-type annotations struct {
-	ReadOnly    bool `json:"readOnlyHint"`
-	Destructive bool `json:"destructiveHint"`
-	Idempotent  bool `json:"idempotentHint"`
-	OpenWorld   bool `json:"openWorldHint"`
-}
-
-func hints(a *irv1.Annotations) *annotations {
-	if a == nil {
-		return nil
-	}
-	return &annotations{a.GetReadOnly(), a.GetDestructive(), a.GetIdempotent(), a.GetOpenWorld()}
 }
 
 func byName(a, b *Tool) int { return strings.Compare(a.Name, b.Name) }

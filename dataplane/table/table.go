@@ -101,8 +101,10 @@ func (e *Endpoint) Tool(name string) *Tool { return e.byName[name] }
 type Tool struct {
 	Binding string
 	Name    string
-	// JSON is the tool's entry in the answer to tools/list, without newlines.
-	JSON []byte
+	// JSON is the tool's entry in the answer to tools/list to a client that speaks the
+	// newest revision of MCP, without newlines. For others see [Tool.AppendListed].
+	JSON  []byte
+	added []addition
 	// Result is how the body of a response becomes a result.
 	Result irv1.ResultMode
 	// Produces are the media types that the body can have beside JSON.

@@ -144,11 +144,17 @@ func TestToolJSON(t *testing.T) {
 	plain := b.tool(binding, "feed_pet", `{}`)
 	endpoint := b.build(t, nil, table.Deps{}).Endpoint("/mcp")
 	got := endpoint.Tool(tool.GetName()).JSON
-	want := `{"name":"add_pet","title":"Add a pet","description":"It is add_pet.","inputSchema":{"type":"object","properties":{"payload":` +
-		`{"type":"object","maximum":12345678901234567890,"pattern":"<&>"}}},` +
-		`"annotations":{"readOnlyHint":false,"destructiveHint":false,"idempotentHint":true,"openWorldHint":false}}`
-	if string(got) != want {
-		t.Errorf("JSON is\n%s, want\n%s", got, want)
+	first := `{"name":"add_pet","description":"It is add_pet.","inputSchema":{"type":"object","properties":{"payload":` +
+		`{"type":"object","maximum":12345678901234567890,"pattern":"<&>"}}}`
+	hinted := first + `,"annotations":{"readOnlyHint":false,"destructiveHint":false,"idempotentHint":true,"openWorldHint":false}`
+	newest := hinted + `,"title":"Add a pet"}`
+	if string(got) != newest {
+		t.Errorf("JSON is\n%s, want\n%s", got, newest)
+	}
+	for version, want := range map[string]string{"2024-11-05": first + `}`, "2025-03-26": hinted + `}`, "2025-06-18": newest, "2026-07-28": newest} {
+		if got := endpoint.Tool(tool.GetName()).AppendListed(nil, version); string(got) != want {
+			t.Errorf("%s: the entry is\n%s, want\n%s", version, got, want)
+		}
 	}
 	var entry map[string]any
 	if err := json.Unmarshal(endpoint.Tool(plain.GetName()).JSON, &entry); err != nil {
@@ -156,6 +162,9 @@ func TestToolJSON(t *testing.T) {
 	}
 	if _, ok := entry["title"]; ok || entry["annotations"] != nil {
 		t.Errorf("entry has what the tool has not: %v", entry)
+	}
+	if got, want := endpoint.Tool(plain.GetName()).AppendListed(nil, "2024-11-05"), endpoint.Tool(plain.GetName()).JSON; string(got) != string(want) {
+		t.Errorf("the entry is %s, want %s", got, want)
 	}
 }
 

@@ -56,7 +56,7 @@ func (s *stage) run(ctx context.Context, c *cases.Case) Verdict {
 	tool := s.table.Endpoint(s.endpoints[c.Binding]).Tool(c.Tool)
 	tool.Service.Client.Retries = upstream.Budget{} // no case eats up another's
 	outcome := call.Do(ctx, tool, call.Request{Arguments: c.Arguments, Header: header(c.Caller)})
-	members, refusal := result.Of(tool, outcome)
+	members, refusal := result.Of(tool, outcome, result.Form{Structured: true})
 	members = append(members, meta(tool, outcome)...)
 	v := Verdict{Case: c, Rule: outcome.Rule, Retries: outcome.Retries, Checks: outcome.Checks, Problems: checkRequests(c.Exchanges, s.got)}
 	if len(s.got) <= len(c.Exchanges) { // else what the caller got follows from that
