@@ -194,6 +194,7 @@ func bodies() []string {
 		`"name":"get_book","arguments":{"id":"1"},"_meta":7`,
 		`"name":"get_book","arguments":{"id":"1"},"requestState":"x"`,
 		`"name":"get_book","arguments":{"id":"1"},"task":{}`,
+		`"name":"get_book","x":{"a":1,"a":2},"y":{"bb":1,"bb":2}`, // the first by name is told
 	} {
 		all = append(all, call("1", params), call("1", params+","+modernMeta))
 	}

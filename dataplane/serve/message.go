@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -66,11 +68,11 @@ func (m *message) openParams(params json.RawMessage) *refusal {
 		return &refusal{code: jsonrpc.CodeInvalidParams, message: "params are no object in which each member stands once"}
 	}
 	m.params = params
-	for name, value := range m.param {
+	for _, name := range slices.Sorted(maps.Keys(m.param)) {
 		if m.method == methodCall && name == "arguments" {
 			continue
 		}
-		if _, err := rawjson.Parse(value, call.MaxDepth); err != nil {
+		if _, err := rawjson.Parse(m.param[name], call.MaxDepth); err != nil {
 			return &refusal{code: jsonrpc.CodeInvalidParams, message: fmt.Sprintf("a member of params is not valid JSON: %v", err)}
 		}
 	}
