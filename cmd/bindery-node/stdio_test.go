@@ -62,10 +62,15 @@ func TestStdio(t *testing.T) {
 				}
 				got = tools.Tools[0].Description
 			}
+			other := librarytest.Binding(library.authority)
+			other.Name, other.Endpoint = "other", "/other"
+			replace(t, bundle, librarytest.Bundle(t, book, other))
+			log.until(t, "there are several endpoints: choose one of /library, /other")
+			call(t, session, "3")
 			if err := os.WriteFile(bundle, []byte("no bundle"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			log.until(t, `"msg":"bundle refused"`)
+			log.until(t, "is not a bundle")
 			call(t, session, "2")
 			if err := session.Close(); err != nil {
 				t.Errorf("the node ended with %v", err)
