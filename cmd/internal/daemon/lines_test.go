@@ -2,17 +2,29 @@ package daemon
 
 import (
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
 // writes has what was written, one element for each time.
-type writes []string
+type writes struct {
+	mu  sync.Mutex
+	all []string
+}
 
 func (w *writes) Write(p []byte) (int, error) {
-	*w = append(*w, string(p))
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.all = append(w.all, string(p))
 	return len(p), nil
+}
+
+func (w *writes) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return strings.Join(w.all, "|")
 }
 
 func TestLines(t *testing.T) {
@@ -27,8 +39,8 @@ func TestLines(t *testing.T) {
 		want := func(all ...string) {
 			t.Helper()
 			synctest.Wait()
-			if strings.Join(out, "|") != strings.Join(all, "|") {
-				t.Errorf("written: %q, want %q", out, all)
+			if got := out.String(); got != strings.Join(all, "|") {
+				t.Errorf("written: %q, want %q", got, all)
 			}
 		}
 		say("a\n")
