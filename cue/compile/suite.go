@@ -201,7 +201,12 @@ func compareCases(a, b *cases.Case) int {
 }
 
 // cases evaluates the package with its test files and reads the tests.
-func (u *unit) cases(list *diag.List) (all []stated) {
+func (u *unit) cases(found *diag.List) (all []stated) {
+	list := &diag.List{}
+	defer func() {
+		list.Each(conceal)
+		found.Append(list)
+	}()
 	defer recovered(list, u.pkg)
 	author := draw(u.files)
 	x := examiner{report{list}, author, u.module.shape, u}

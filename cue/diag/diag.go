@@ -59,6 +59,13 @@ func (l *List) add(s sourcev1.Severity, p Problem, format string, args []any) {
 // Append adds what other holds.
 func (l *List) Append(other *List) { l.all = append(l.all, other.all...) }
 
+// Each calls f with every diagnostic, which f may reword.
+func (l *List) Each(f func(*sourcev1.Diagnostic)) {
+	for _, d := range l.all {
+		f(d)
+	}
+}
+
 // Has reports whether the list has a diagnostic at a known place.
 func (l *List) Has(p *sourcev1.Position) bool {
 	return p.GetLine() > 0 && slices.ContainsFunc(l.all, func(d *sourcev1.Diagnostic) bool {
