@@ -12,26 +12,31 @@ import (
 // has card numbers in it, and diagnostics end up in the logs of builds. Where the
 // author wrote the value is said all the same.
 func conceal(d *sourcev1.Diagnostic) {
-	if isData(d.GetPath()) && quotesValues.MatchString(d.GetMessage()) {
+	if repeatsValues(d.GetCode()) && isData(d) {
 		d.Message = literals.ReplaceAllString(d.GetMessage(), "...")
 	}
 }
 
+// repeatsValues reports whether the messages with a code have values in them; others
+// name fields.
+func repeatsValues(code string) bool {
+	return code == "cue" || code == "bad-value" || code == "bad-enum"
+}
+
 var (
 	quotedLabel = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
-	// quotesValues matches the messages that repeat a value; others name fields.
-	quotesValues = regexp.MustCompile(`conflicting values|does not satisfy|invalid value|mismatched types`)
-	literals     = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[0-9][0-9.eE+-]*`)
+	literals    = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[0-9][0-9.eE+-]*`)
 )
 
-// isData reports whether a path is in that of a test which callers and upstreams
-// send: arguments, bodies, headers and what comes of them.
-func isData(path string) bool {
-	labels := strings.Split(quotedLabel.ReplaceAllString(path, "_"), ".")
-	if len(labels) < 3 || labels[0] != "tests" {
-		return false
+// isData reports whether d is about what callers and upstreams send in a test:
+// arguments, bodies, headers and what comes of them; or about a field of a test file
+// that tests may take it from.
+func isData(d *sourcev1.Diagnostic) bool {
+	labels := strings.Split(quotedLabel.ReplaceAllString(d.GetPath(), "_"), ".")
+	if labels[0] != "tests" {
+		return isTest(d.GetPosition().GetFile())
 	}
-	return slices.ContainsFunc(labels[2:], func(label string) bool {
+	return slices.ContainsFunc(labels[min(2, len(labels)):], func(label string) bool {
 		switch label {
 		case "arguments", "argumentsText", "body", "bodyText", "headers", "result", "data":
 			return true
