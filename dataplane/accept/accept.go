@@ -40,7 +40,7 @@ func Compile(doc rawjson.Value, fragment string, format func(name string) func(t
 	if !plainDialect(doc) {
 		return &Schema{root: &node{vague: true}}
 	}
-	c := compiler{doc: doc, format: format, nodes: map[string]*node{}}
+	c := compiler{doc: doc, format: format, nodes: map[string]*node{}, known: map[string]func(string) bool{}}
 	return &Schema{root: c.at(fragment)}
 }
 

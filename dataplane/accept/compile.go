@@ -13,7 +13,17 @@ import (
 type compiler struct {
 	doc    rawjson.Value
 	format func(string) func(string) bool
-	nodes  map[string]*node // by JSON Pointer from the document's root
+	nodes  map[string]*node             // by JSON Pointer from the document's root
+	known  map[string]func(string) bool // formats, by name; to make one costs more than a node
+}
+
+func (c *compiler) formatOf(name string) func(string) bool {
+	check, ok := c.known[name]
+	if !ok {
+		check = c.format(name)
+		c.known[name] = check
+	}
+	return check
 }
 
 // at returns the node of the schema at a JSON Pointer, one for each.
@@ -245,7 +255,7 @@ func (c *compiler) texts(t *text, keyword string, v rawjson.Value) bool {
 		t.pattern = p
 		return isText && err == nil
 	case "format":
-		t.format = c.format(s)
+		t.format = c.formatOf(s)
 		return isText
 	}
 	n, ok := integer(v)
