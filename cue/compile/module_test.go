@@ -193,6 +193,9 @@ func renderBindings(b *bytes.Buffer, content *irv1.Content) {
 		for _, t := range binding.GetTools() {
 			fmt.Fprintf(b, "\ttool %s %q %s %s meta=%q timeout=%s %s\n", t.GetName(), t.GetTitle(), t.GetMethod(), t.Template(), t.GetMeta(),
 				t.GetTimeout().AsDuration(), t.GetResult())
+			if t.GetHidden() {
+				b.WriteString("\t\thidden\n")
+			}
 			a := t.GetAnnotations()
 			fmt.Fprintf(b, "\t\treadOnly=%t destructive=%t idempotent=%t openWorld=%t\n", a.GetReadOnly(), a.GetDestructive(), a.GetIdempotent(), a.GetOpenWorld())
 			if r := t.GetRetry(); r != nil {

@@ -23,6 +23,7 @@ func (rd *reading) tool(name string, v value) *irv1.Tool {
 		Name:        name,
 		Title:       v.get("title").text(),
 		Description: v.get("description").text(),
+		Hidden:      !v.get("listed").flagOr(true),
 		Meta:        rd.toolMeta(v.get("meta")),
 		Timeout:     durationpb.New(time.Duration(v.get("timeout").number(int64(defaultTimeout * time.Second)))),
 		Annotations: annotations(v.get("annotations")),

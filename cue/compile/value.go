@@ -155,14 +155,18 @@ func (v value) quiet() string {
 	return s
 }
 
-func (v value) flag() bool {
+func (v value) flag() bool { return v.flagOr(false) }
+
+// flagOr returns v, and otherwise when v is absent.
+func (v value) flagOr(otherwise bool) bool {
 	if !v.cue.Exists() {
-		return false
+		return otherwise
 	}
 	b, err := v.cue.Bool()
-	if err == nil {
-		v.note()
+	if err != nil {
+		return otherwise
 	}
+	v.note()
 	return b
 }
 

@@ -74,11 +74,15 @@ func requestOf(req *mcp.CallToolRequest) call.Request {
 	return r
 }
 
-// tool returns the tool called name; nil when there is none, or when t no longer
-// has the endpoint.
+// tool returns the tool called name that clients can call; nil when there is none, or
+// when t no longer has the endpoint.
 func (e *endpoint) tool(t *table.Table, name string) *table.Tool {
-	if at := e.at(t); at != nil {
-		return at.Tool(name)
+	at := e.at(t)
+	if at == nil {
+		return nil
+	}
+	if tool := at.Tool(name); tool != nil && !tool.Hidden {
+		return tool
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ const (
 func (e *endpoint) listTools(t *table.Table, req *mcp.ListToolsRequest) (mcp.Result, error) {
 	var tools []*table.Tool
 	if at := e.at(t); at != nil {
-		tools = at.Tools
+		tools = at.Listed
 	}
 	if req.Params != nil && req.Params.Cursor != "" {
 		last, err := base64.RawURLEncoding.DecodeString(req.Params.Cursor)

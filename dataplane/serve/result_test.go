@@ -68,11 +68,16 @@ func produce(t *irv1.Tool) {
 
 // callOf returns a plain call by a client that speaks version.
 func callOf(version, params string) inbound {
+	return askOf(version, "tools/call", "get_book", params)
+}
+
+// askOf returns a request of a client that speaks version; name is what it is about.
+func askOf(version, method, name, params string) inbound {
 	h := http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Mcp-Protocol-Version": {version}}
 	if version >= modern {
-		params += "," + modernMeta
-		h.Set("Mcp-Method", "tools/call")
-		h.Set("Mcp-Name", "get_book")
+		params = strings.TrimPrefix(params+","+modernMeta, ",")
+		h.Set("Mcp-Method", method)
+		h.Set("Mcp-Name", name)
 	}
-	return inbound{path: librarytest.Endpoint, header: h, body: fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{%s}}`, params)}
+	return inbound{path: librarytest.Endpoint, header: h, body: fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{%s}}`, method, params)}
 }

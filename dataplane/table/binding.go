@@ -113,6 +113,7 @@ func newTool(binding string, t *irv1.Tool, in, out *shape) *Tool {
 	tool := &Tool{
 		Binding:       binding,
 		Name:          t.GetName(),
+		Hidden:        t.GetHidden(),
 		JSON:          listed.json,
 		added:         listed.added,
 		Result:        t.GetResult(),

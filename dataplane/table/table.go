@@ -86,21 +86,25 @@ func (t *Table) Retire(next *Table) {
 
 // An Endpoint is a path that MCP is served at, with the tools of all its bindings.
 type Endpoint struct {
-	Path  string
-	Tools []*Tool // sorted by name
+	Path   string
+	Tools  []*Tool // sorted by name
+	Listed []*Tool // those that clients see, sorted by name
 	// Surface is the digest of everything that a client can see of the endpoint.
 	Surface irv1.Digest
 
 	byName map[string]*Tool
 }
 
-// Tool returns the tool called name; nil when there is none.
+// Tool returns the tool called name, which may be hidden; nil when there is none.
 func (e *Endpoint) Tool(name string) *Tool { return e.byName[name] }
 
 // A Tool is one MCP tool with everything that a call of it needs.
 type Tool struct {
 	Binding string
 	Name    string
+	// Hidden says that no client sees or calls it: it is there for what of its binding
+	// names it.
+	Hidden bool
 	// JSON is the tool's entry in the answer to tools/list to a client that speaks the
 	// newest revision of MCP, without newlines. For others see [Tool.AppendListed].
 	JSON  []byte
@@ -171,7 +175,8 @@ func newEndpoints(bindings []*binding) map[string]*Endpoint {
 	}
 	for e := range maps.Values(endpoints) {
 		slices.SortFunc(e.Tools, byName)
-		e.Surface = surface(e.Tools)
+		e.Listed = slices.DeleteFunc(slices.Clone(e.Tools), func(t *Tool) bool { return t.Hidden })
+		e.Surface = surface(e.Listed)
 	}
 	return endpoints
 }

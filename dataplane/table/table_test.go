@@ -114,6 +114,23 @@ func TestBuild(t *testing.T) {
 	}
 }
 
+// A hidden tool is there for who knows its name, and in no list.
+func TestHidden(t *testing.T) {
+	b := shop()
+	b.bindings[0].Tools[1].Hidden = true
+	e := b.build(t, nil, table.Deps{}).Endpoint("/mcp")
+	if tool := e.Tool("wash_pet"); tool == nil || !tool.Hidden {
+		t.Errorf("tool is %+v", tool)
+	}
+	var listed []string
+	for _, tool := range e.Listed {
+		listed = append(listed, tool.Name)
+	}
+	if want := []string{"add_pet", "buy_food"}; !slices.Equal(listed, want) {
+		t.Errorf("listed are %q, want %q", listed, want)
+	}
+}
+
 func names(e *table.Endpoint) []string {
 	var all []string
 	for _, t := range e.Tools {

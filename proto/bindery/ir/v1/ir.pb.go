@@ -3108,7 +3108,10 @@ type Tool struct {
 	// retry is absent when a request is never sent again.
 	Retry *Retry `protobuf:"bytes,21,opt,name=retry,proto3" json:"retry,omitempty"`
 	// checks are sorted by name.
-	Checks        []*CallCheck `protobuf:"bytes,23,rep,name=checks,proto3" json:"checks,omitempty"`
+	Checks []*CallCheck `protobuf:"bytes,23,rep,name=checks,proto3" json:"checks,omitempty"`
+	// hidden says that clients neither see nor call it: it is there for what of its
+	// binding names it.
+	Hidden        bool `protobuf:"varint,29,opt,name=hidden,proto3" json:"hidden,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3260,6 +3263,13 @@ func (x *Tool) GetChecks() []*CallCheck {
 		return x.Checks
 	}
 	return nil
+}
+
+func (x *Tool) GetHidden() bool {
+	if x != nil {
+		return x.Hidden
+	}
+	return false
 }
 
 // Retry says how a request that failed is sent again. It is only where its tool's
@@ -4318,7 +4328,7 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\n" +
 	"ResultMeta\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x16\n" +
-	"\x06header\x18\x02 \x01(\tR\x06header\"\xf4\x05\n" +
+	"\x06header\x18\x02 \x01(\tR\x06header\"\x8c\x06\n" +
 	"\x04Tool\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12 \n" +
@@ -4338,7 +4348,8 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\vresult_meta\x18\x12 \x03(\v2\x19.bindery.ir.v1.ResultMetaR\n" +
 	"resultMeta\x12*\n" +
 	"\x05retry\x18\x15 \x01(\v2\x14.bindery.ir.v1.RetryR\x05retry\x120\n" +
-	"\x06checks\x18\x17 \x03(\v2\x18.bindery.ir.v1.CallCheckR\x06checks\"\x8e\x01\n" +
+	"\x06checks\x18\x17 \x03(\v2\x18.bindery.ir.v1.CallCheckR\x06checks\x12\x16\n" +
+	"\x06hidden\x18\x1d \x01(\bR\x06hidden\"\x8e\x01\n" +
 	"\x05Retry\x12\x1a\n" +
 	"\battempts\x18\x01 \x01(\rR\battempts\x124\n" +
 	"\bmax_wait\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\amaxWait\x123\n" +
