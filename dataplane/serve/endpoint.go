@@ -118,10 +118,12 @@ func (e *endpoint) bound(ctx context.Context) (context.Context, context.CancelFu
 	return ctx, func() { stop(); cancel() }
 }
 
-// changed tells clients that listen that the tools look different. The SDK does so
-// when a tool is added; this one is in no list and cannot be called.
-func (e *endpoint) changed() {
-	e.mcp.AddTool(&mcp.Tool{Name: "changed", InputSchema: json.RawMessage(`{"type":"object"}`)}, nil)
+// changed tells clients that listen which kinds look different. The SDK does so when
+// something of the kind is added; what is added here is in no list and cannot be used.
+func (e *endpoint) changed(prev, next table.Surface) {
+	if prev.Tools != next.Tools {
+		e.mcp.AddTool(&mcp.Tool{Name: "changed", InputSchema: json.RawMessage(`{"type":"object"}`)}, nil)
+	}
 }
 
 // answer answers a message, a valid JSON value, that came as r: the SDK has what it

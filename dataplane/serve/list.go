@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"encoding/base64"
 	"slices"
 	"strings"
@@ -12,12 +13,21 @@ import (
 	"github.com/bindery-dev/bindery/dataplane/table"
 )
 
-// A page of tools/list ends when it has this many tools, or before the tool with
-// which it would have more than this many bytes.
+// A page of a list ends when it has this many entries, or before the entry with which
+// it would have more than this many bytes.
 const (
-	pageTools = 1000
-	pageBytes = 1 << 20
+	pageEntries = 1000
+	pageBytes   = 1 << 20
 )
+
+// An entry is what a list has, which is sorted by key.
+type entry interface {
+	Key() string
+	// Size returns how long the entry is at most, in bytes.
+	Size() int
+	// AppendListed appends the entry for a client that speaks a revision of MCP.
+	AppendListed(dst []byte, version string) []byte
+}
 
 // listTools answers a tools/list by t.
 func (e *endpoint) listTools(t *table.Table, req *mcp.ListToolsRequest) (mcp.Result, error) {
@@ -25,63 +35,66 @@ func (e *endpoint) listTools(t *table.Table, req *mcp.ListToolsRequest) (mcp.Res
 	if at := e.at(t); at != nil {
 		tools = at.Listed
 	}
-	if req.Params != nil && req.Params.Cursor != "" {
-		last, err := base64.RawURLEncoding.DecodeString(req.Params.Cursor)
+	p := cmp.Or(req.Params, &mcp.ListToolsParams{})
+	return list(t, spoken(req.ProtocolVersion(), p.Meta), "tools", tools, p.Cursor)
+}
+
+// list answers a request of a client that speaks version for entries of t, as the
+// member of that name: for the page at cursor.
+func list[E entry](t *table.Table, version, member string, entries []E, cursor string) (mcp.Result, error) {
+	if cursor != "" {
+		last, err := base64.RawURLEncoding.DecodeString(cursor)
 		if err != nil {
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "unknown cursor"}
 		}
-		tools = after(tools, string(last))
+		entries = after(entries, string(last))
 	}
-	var meta mcp.Meta
-	if req.Params != nil {
-		meta = req.Params.Meta
-	}
-	version := spoken(req.ProtocolVersion(), meta)
-	members := appendPage(nil, tools, version)
+	members := appendPage(nil, member, entries, version)
 	if version >= modern {
 		members = append(members, `,"ttlMs":0,"cacheScope":"public"`...)
 	}
 	return newAnswer(t, version, members), nil
 }
 
-// after returns the tools behind the one called last, which need not exist any
+// after returns the entries behind the one whose key is last, which need not exist any
 // more: a cursor outlives the table it was made from.
-func after(tools []*table.Tool, last string) []*table.Tool {
-	i, found := slices.BinarySearchFunc(tools, last, func(t *table.Tool, name string) int { return strings.Compare(t.Name, name) })
+func after[E entry](entries []E, last string) []E {
+	i, found := slices.BinarySearchFunc(entries, last, func(e E, key string) int { return strings.Compare(e.Key(), key) })
 	if found {
 		i++
 	}
-	return tools[i:]
+	return entries[i:]
 }
 
-// appendPage appends the first page of tools, as a client that speaks version knows
-// them, and, when it is not the last, the cursor of the next.
-func appendPage(dst []byte, tools []*table.Tool, version string) []byte {
-	n := pageLen(tools)
-	dst = append(dst, `"tools":[`...)
-	for i, tool := range tools[:n] {
+// appendPage appends the first page of entries, as the member of that name and as a
+// client that speaks version knows them, and, when it is not the last, the cursor of
+// the next.
+func appendPage[E entry](dst []byte, member string, entries []E, version string) []byte {
+	n := pageLen(entries)
+	dst = append(dst, `"`+member+`":[`...)
+	for i, e := range entries[:n] {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = tool.AppendListed(dst, version)
+		dst = e.AppendListed(dst, version)
 	}
 	dst = append(dst, ']')
-	if n < len(tools) {
+	if n < len(entries) {
 		dst = append(dst, `,"nextCursor":`...)
-		dst = append(dst, rawjson.Quote(base64.RawURLEncoding.EncodeToString([]byte(tools[n-1].Name)))...)
+		dst = append(dst, rawjson.Quote(base64.RawURLEncoding.EncodeToString([]byte(entries[n-1].Key())))...)
 	}
 	return dst
 }
 
-// pageLen returns how many of tools make the first page: at least one if there is
+// pageLen returns how many of entries make the first page: at least one if there is
 // one.
-func pageLen(tools []*table.Tool) int {
+func pageLen[E entry](entries []E) int {
 	size := 0
-	for i, tool := range tools {
-		size += len(tool.JSON)
-		if i == pageTools || i > 0 && size > pageBytes {
+	for i, e := range entries {
+		size += e.Size()
+		if i == pageEntries || i > 0 && size > pageBytes {
 			return i
 		}
 	}
-	return len(tools)
+	return len(entries)
 }

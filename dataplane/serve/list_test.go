@@ -23,8 +23,8 @@ func TestPageLen(t *testing.T) {
 	}{
 		{"none", nil, 0},
 		{"few", made(3, 10), 3},
-		{"as many as a page has", made(pageTools, 10), pageTools},
-		{"many", made(pageTools+1, 10), pageTools},
+		{"as many as a page has", made(pageEntries, 10), pageEntries},
+		{"many", made(pageEntries+1, 10), pageEntries},
 		{"large", made(5, pageBytes/2), 2},
 		{"one that is larger than a page", made(2, pageBytes+1), 1},
 	}
@@ -76,7 +76,7 @@ func TestPages(t *testing.T) {
 		}
 		cursor = page.NextCursor
 	}
-	if len(first.Tools) != pageTools || len(names) != 1500 || names[0] != "tool_1000" || !slices.IsSorted(names) {
+	if len(first.Tools) != pageEntries || len(names) != 1500 || names[0] != "tool_1000" || !slices.IsSorted(names) {
 		t.Errorf("%d tools, then %d from %s on", len(first.Tools), len(names), names[0])
 	}
 }

@@ -158,11 +158,10 @@ func (s *Server) Swap(next *table.Table) {
 // tell lets the clients that listen know what became of their endpoint.
 func tell(prev, now *live) {
 	for path, e := range prev.endpoints {
-		switch {
-		case now.endpoints[path] == nil:
+		if now.endpoints[path] == nil {
 			e.end()
-		case prev.table.Endpoint(path).Surface != now.table.Endpoint(path).Surface:
-			e.changed()
+		} else {
+			e.changed(prev.table.Endpoint(path).Surface, now.table.Endpoint(path).Surface)
 		}
 	}
 }

@@ -15,7 +15,6 @@ import (
 
 	"github.com/bindery-dev/bindery/dataplane/stdio"
 	"github.com/bindery-dev/bindery/dataplane/table"
-	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
 
 // firstTable is how long a request over stdio waits for the first table: its client
@@ -70,20 +69,22 @@ func (s *Server) admit(e *endpoint) (leave func()) {
 	}
 }
 
-// tellStdio lets clients at streams know that the tools look different. Of the first
+// tellStdio lets clients at streams know what looks different. Of the first
 // table it tells those that asked for it in vain; prev is nil then. s.swapping is held.
 func (s *Server) tellStdio(prev, next *table.Table) {
 	for e := range s.stdio {
-		if prev == nil && e.denied.Load() || prev != nil && surface(e.at(prev)) != surface(e.at(next)) {
-			e.changed()
+		if prev != nil {
+			e.changed(surface(e.at(prev)), surface(e.at(next)))
+		} else if e.denied.Load() {
+			e.changed(table.Surface{}, surface(e.at(next)))
 		}
 	}
 }
 
-// surface returns the digest of what a client can see of at; zero when at is nil.
-func surface(at *table.Endpoint) irv1.Digest {
+// surface returns what a client can see of at; zero when at is nil.
+func surface(at *table.Endpoint) table.Surface {
 	if at == nil {
-		return irv1.Digest{}
+		return table.Surface{}
 	}
 	return at.Surface
 }

@@ -21,6 +21,12 @@ type addition struct {
 	at      int
 }
 
+// Key returns what lists of tools are sorted by: the name.
+func (t *Tool) Key() string { return t.Name }
+
+// Size returns how long the tool's entry is at most, in bytes.
+func (t *Tool) Size() int { return len(t.JSON) }
+
 // AppendListed appends the tool's entry for a client that speaks a revision of MCP.
 func (t *Tool) AppendListed(dst []byte, version string) []byte {
 	for _, a := range t.added {
@@ -57,11 +63,8 @@ func newListing(t *irv1.Tool, in, out *shape) listing {
 // add appends the members of an object that version added; "" is the first. The brace
 // that closes the entry is not there yet.
 func (l *listing) add(version string, object any) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // models read this
-	_ = e.Encode(object)   // strings and documents that were parsed: it cannot fail
-	members := bytes.TrimSuffix(b.Bytes(), []byte("}\n"))
+	// Strings and documents that were parsed: they marshal without fail.
+	members := bytes.TrimSuffix(encode(object), []byte("}"))
 	if version == "" {
 		l.json = members
 		return

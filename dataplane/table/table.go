@@ -86,13 +86,18 @@ func (t *Table) Retire(next *Table) {
 
 // An Endpoint is a path that MCP is served at, with the tools of all its bindings.
 type Endpoint struct {
-	Path   string
-	Tools  []*Tool // sorted by name
-	Listed []*Tool // those that clients see, sorted by name
-	// Surface is the digest of everything that a client can see of the endpoint.
-	Surface irv1.Digest
+	Path    string
+	Tools   []*Tool // sorted by name
+	Listed  []*Tool // those that clients see, sorted by name
+	Surface Surface
 
 	byName map[string]*Tool
+}
+
+// A Surface is everything that a client can see of an endpoint: a digest for each kind
+// that a client is told about by itself when it changes.
+type Surface struct {
+	Tools irv1.Digest
 }
 
 // Tool returns the tool called name, which may be hidden; nil when there is none.
@@ -176,7 +181,7 @@ func newEndpoints(bindings []*binding) map[string]*Endpoint {
 	for e := range maps.Values(endpoints) {
 		slices.SortFunc(e.Tools, byName)
 		e.Listed = slices.DeleteFunc(slices.Clone(e.Tools), func(t *Tool) bool { return t.Hidden })
-		e.Surface = surface(e.Listed)
+		e.Surface.Tools = surface(e.Listed)
 	}
 	return endpoints
 }
