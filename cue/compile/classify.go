@@ -202,6 +202,7 @@ var nouns = map[string]struct{ code, noun string }{
 	"#Operation":    {"bad-http", "a method and a path"},
 	"#Place":        {"bad-place", "a place in a call"},
 	"#Pointer":      {"bad-pointer", "a JSON Pointer"},
+	"#PromptName":   {"bad-name", "the name of a prompt"},
 	"#RequestLine":  {"bad-http", "a method and a path"},
 	"#SchemaPlace":  {"patch-place", "the place of a schema"},
 	"#SchemaRef":    {"schema-ref", "the name of a schema"},

@@ -18,6 +18,7 @@ func link(all []*binding, compiled *sourcev1.Compiled, list *diag.List) error {
 	r := report{list}
 	bindings := owned(all, r)
 	checkEndpoints(bindings, r)
+	checkPrompts(bindings, r)
 	linkDocuments(bindings, r)
 	if list.Failed() {
 		return nil
@@ -128,6 +129,26 @@ func checkEndpoints(bindings []*binding, r report) {
 			owners[at] = b
 			if counts[at.endpoint]++; counts[at.endpoint] == irv1.MaxTools+1 {
 				r.tooManyTools(b, at.endpoint)
+			}
+		}
+	}
+}
+
+// checkPrompts reports prompts that two bindings put at one endpoint.
+func checkPrompts(bindings []*binding, r report) {
+	type place struct{ endpoint, prompt string }
+	owners := map[place]*binding{}
+	counts := map[string]int{}
+	for _, b := range bindings {
+		for _, p := range b.ir.GetPrompts() {
+			at := place{b.ir.GetEndpoint(), p.GetName()}
+			if other := owners[at]; other != nil {
+				r.duplicatePrompt(b, other, p.GetName())
+				continue
+			}
+			owners[at] = b
+			if counts[at.endpoint]++; counts[at.endpoint] == irv1.MaxPrompts+1 {
+				r.tooManyPrompts(b, at.endpoint)
 			}
 		}
 	}

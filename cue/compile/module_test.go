@@ -220,7 +220,64 @@ func renderBindings(b *bytes.Buffer, content *irv1.Content) {
 				fmt.Fprintf(b, "\t\toutput wrapped=%t shown=%t %s\n", o.GetWrapped(), o.GetShown(), o.GetCheck())
 			}
 		}
+		for _, p := range binding.GetPrompts() {
+			renderPrompt(b, p)
+		}
 	}
+}
+
+func renderPrompt(b *bytes.Buffer, p *irv1.Prompt) {
+	fmt.Fprintf(b, "\tprompt %s %q %q\n", p.GetName(), p.GetTitle(), p.GetDescription())
+	for _, a := range p.GetArguments() {
+		fmt.Fprintf(b, "\t\targ %s %q %q required=%t%s\n", a.GetName(), a.GetTitle(), a.GetDescription(), a.GetRequired(), completion(a.GetCompletion()))
+	}
+	for _, m := range p.GetMessages().GetMessages() {
+		fmt.Fprintf(b, "\t\t%s %s\n", m.GetRole(), text(m.GetText()))
+	}
+	if u := p.GetUse(); u != nil {
+		fmt.Fprintf(b, "\t\tfrom %s", use(u.GetUse()))
+		if u.GetAt() != nil {
+			fmt.Fprintf(b, " at %q", u.GetAt().GetTokens())
+		}
+		b.WriteByte('\n')
+	}
+}
+
+func completion(c *irv1.Completion) string {
+	switch k := c.GetKind().(type) {
+	case *irv1.Completion_Values:
+		return fmt.Sprintf(" complete %q", k.Values.GetValues())
+	case *irv1.Completion_Use:
+		return " complete from " + use(k.Use.GetUse()) + " at " + place(k.Use.GetAt())
+	}
+	return ""
+}
+
+func use(u *irv1.Use) string {
+	s := u.GetTool()
+	for _, a := range u.GetArguments() {
+		switch k := a.GetValue().(type) {
+		case *irv1.UseArgument_Text:
+			s += fmt.Sprintf(" %s=%s", a.GetName(), text(k.Text))
+		case *irv1.UseArgument_Scalar:
+			s += fmt.Sprintf(" %s=scalar <%s>", a.GetName(), k.Scalar)
+		case *irv1.UseArgument_Json:
+			s += fmt.Sprintf(" %s=%s", a.GetName(), k.Json)
+		}
+	}
+	return s
+}
+
+func text(t *irv1.Text) string {
+	s := ""
+	for _, part := range t.GetParts() {
+		if part.GetVariable() != "" {
+			s += "<" + part.GetVariable() + ">"
+		} else {
+			s += fmt.Sprintf("%q", part.GetLiteral())
+		}
+	}
+	return s
 }
 
 // checked returns what is said of a payload's check unless it is the usual one.

@@ -16,14 +16,15 @@ import (
 // A binding is one that was read: what goes into the bundle, and what is needed
 // to check it against the others.
 type binding struct {
-	name    string
-	dir     string // of its package
-	ir      *irv1.Binding
-	schemas [][]byte
-	entries []*sourcev1.SourceMapEntry
-	at      *sourcev1.Position
-	toolAt  map[string]*sourcev1.Position
-	parts   []part // of documents, sorted by path
+	name     string
+	dir      string // of its package
+	ir       *irv1.Binding
+	schemas  [][]byte
+	entries  []*sourcev1.SourceMapEntry
+	at       *sourcev1.Position
+	toolAt   map[string]*sourcev1.Position
+	promptAt map[string]*sourcev1.Position
+	parts    []part // of documents, sorted by path
 }
 
 // A reading is a binding that is being read.
@@ -57,7 +58,8 @@ const (
 func (u *unit) read(name string, v value, r report) *binding {
 	source := &places{binding: name, base: len(v.path)}
 	v.source = source
-	b := &binding{name: name, dir: u.dir, ir: &irv1.Binding{Name: name}, at: v.where(), toolAt: map[string]*sourcev1.Position{}}
+	b := &binding{name: name, dir: u.dir, ir: &irv1.Binding{Name: name}, at: v.where()}
+	b.toolAt, b.promptAt = map[string]*sourcev1.Position{}, map[string]*sourcev1.Position{}
 	rd := &reading{report: r, unit: u, out: b, schema: v.get("schema")}
 	v.note()
 	b.ir.Title = v.get("title").text()
@@ -83,6 +85,7 @@ func (u *unit) read(name string, v value, r report) *binding {
 	for _, tool := range sorted(tools) {
 		b.ir.Tools = append(b.ir.Tools, rd.tool(tool, tools[tool]))
 	}
+	b.ir.Prompts = rd.prompts(v.get("prompts"))
 	rd.checkPatches()
 	b.ir.Upstream.RetryBudget = retryBudget(v.get("upstream").get("retryBudget"), b.ir.GetTools())
 	b.entries = append(b.entries, source.entries...)

@@ -899,6 +899,55 @@ func (Side) EnumDescriptor() ([]byte, []int) {
 	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{15}
 }
 
+type Role int32
+
+const (
+	Role_ROLE_UNSPECIFIED Role = 0
+	Role_ROLE_USER        Role = 1
+	Role_ROLE_ASSISTANT   Role = 2
+)
+
+// Enum value maps for Role.
+var (
+	Role_name = map[int32]string{
+		0: "ROLE_UNSPECIFIED",
+		1: "ROLE_USER",
+		2: "ROLE_ASSISTANT",
+	}
+	Role_value = map[string]int32{
+		"ROLE_UNSPECIFIED": 0,
+		"ROLE_USER":        1,
+		"ROLE_ASSISTANT":   2,
+	}
+)
+
+func (x Role) Enum() *Role {
+	p := new(Role)
+	*p = x
+	return p
+}
+
+func (x Role) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Role) Descriptor() protoreflect.EnumDescriptor {
+	return file_bindery_ir_v1_ir_proto_enumTypes[16].Descriptor()
+}
+
+func (Role) Type() protoreflect.EnumType {
+	return &file_bindery_ir_v1_ir_proto_enumTypes[16]
+}
+
+func (x Role) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Role.Descriptor instead.
+func (Role) EnumDescriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{16}
+}
+
 // Manifest names every blob of a bundle by its SHA-256. The SHA-256 of the
 // manifest's bytes is the bundle's digest and so stands for every byte of it.
 type Manifest struct {
@@ -1113,8 +1162,10 @@ type Binding struct {
 	// 256; reveal are places at or below those that are nevertheless no secret, at most
 	// as many. Of the places that a value is at or below, the longest decides, and of
 	// equally long ones the one with fewer branches.
-	Redact        []*Place `protobuf:"bytes,10,rep,name=redact,proto3" json:"redact,omitempty"`
-	Reveal        []*Place `protobuf:"bytes,11,rep,name=reveal,proto3" json:"reveal,omitempty"`
+	Redact []*Place `protobuf:"bytes,10,rep,name=redact,proto3" json:"redact,omitempty"`
+	Reveal []*Place `protobuf:"bytes,11,rep,name=reveal,proto3" json:"reveal,omitempty"`
+	// prompts are sorted by name.
+	Prompts       []*Prompt `protobuf:"bytes,25,rep,name=prompts,proto3" json:"prompts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1222,6 +1273,13 @@ func (x *Binding) GetRedact() []*Place {
 func (x *Binding) GetReveal() []*Place {
 	if x != nil {
 		return x.Reveal
+	}
+	return nil
+}
+
+func (x *Binding) GetPrompts() []*Prompt {
+	if x != nil {
+		return x.Prompts
 	}
 	return nil
 }
@@ -3981,6 +4039,853 @@ func (x *Alternative) GetEquals() *Scalar {
 	return nil
 }
 
+// Prompt is a named MCP prompt: messages, or a tool that gives them.
+type Prompt struct {
+	state       protoimpl.MessageState `protogen:"open.v1"`
+	Name        string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Title       string                 `protobuf:"bytes,2,opt,name=title,proto3" json:"title,omitempty"`
+	Description string                 `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
+	// arguments are sorted by name; at most 64.
+	Arguments []*PromptArgument `protobuf:"bytes,4,rep,name=arguments,proto3" json:"arguments,omitempty"`
+	// Types that are valid to be assigned to Kind:
+	//
+	//	*Prompt_Messages
+	//	*Prompt_Use
+	Kind          isPrompt_Kind `protobuf_oneof:"kind"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Prompt) Reset() {
+	*x = Prompt{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[38]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Prompt) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Prompt) ProtoMessage() {}
+
+func (x *Prompt) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[38]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Prompt.ProtoReflect.Descriptor instead.
+func (*Prompt) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{38}
+}
+
+func (x *Prompt) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Prompt) GetTitle() string {
+	if x != nil {
+		return x.Title
+	}
+	return ""
+}
+
+func (x *Prompt) GetDescription() string {
+	if x != nil {
+		return x.Description
+	}
+	return ""
+}
+
+func (x *Prompt) GetArguments() []*PromptArgument {
+	if x != nil {
+		return x.Arguments
+	}
+	return nil
+}
+
+func (x *Prompt) GetKind() isPrompt_Kind {
+	if x != nil {
+		return x.Kind
+	}
+	return nil
+}
+
+func (x *Prompt) GetMessages() *PromptMessages {
+	if x != nil {
+		if x, ok := x.Kind.(*Prompt_Messages); ok {
+			return x.Messages
+		}
+	}
+	return nil
+}
+
+func (x *Prompt) GetUse() *PromptUse {
+	if x != nil {
+		if x, ok := x.Kind.(*Prompt_Use); ok {
+			return x.Use
+		}
+	}
+	return nil
+}
+
+type isPrompt_Kind interface {
+	isPrompt_Kind()
+}
+
+type Prompt_Messages struct {
+	Messages *PromptMessages `protobuf:"bytes,5,opt,name=messages,proto3,oneof"`
+}
+
+type Prompt_Use struct {
+	Use *PromptUse `protobuf:"bytes,6,opt,name=use,proto3,oneof"`
+}
+
+func (*Prompt_Messages) isPrompt_Kind() {}
+
+func (*Prompt_Use) isPrompt_Kind() {}
+
+type PromptArgument struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// title may be "".
+	Title       string `protobuf:"bytes,2,opt,name=title,proto3" json:"title,omitempty"`
+	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
+	Required    bool   `protobuf:"varint,4,opt,name=required,proto3" json:"required,omitempty"`
+	// completion is absent when nothing is offered.
+	Completion    *Completion `protobuf:"bytes,5,opt,name=completion,proto3" json:"completion,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PromptArgument) Reset() {
+	*x = PromptArgument{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[39]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PromptArgument) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PromptArgument) ProtoMessage() {}
+
+func (x *PromptArgument) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[39]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PromptArgument.ProtoReflect.Descriptor instead.
+func (*PromptArgument) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{39}
+}
+
+func (x *PromptArgument) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *PromptArgument) GetTitle() string {
+	if x != nil {
+		return x.Title
+	}
+	return ""
+}
+
+func (x *PromptArgument) GetDescription() string {
+	if x != nil {
+		return x.Description
+	}
+	return ""
+}
+
+func (x *PromptArgument) GetRequired() bool {
+	if x != nil {
+		return x.Required
+	}
+	return false
+}
+
+func (x *PromptArgument) GetCompletion() *Completion {
+	if x != nil {
+		return x.Completion
+	}
+	return nil
+}
+
+// PromptMessages are a conversation; from 1 to 100.
+type PromptMessages struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Messages      []*PromptMessage       `protobuf:"bytes,1,rep,name=messages,proto3" json:"messages,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PromptMessages) Reset() {
+	*x = PromptMessages{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[40]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PromptMessages) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PromptMessages) ProtoMessage() {}
+
+func (x *PromptMessages) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[40]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PromptMessages.ProtoReflect.Descriptor instead.
+func (*PromptMessages) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{40}
+}
+
+func (x *PromptMessages) GetMessages() []*PromptMessage {
+	if x != nil {
+		return x.Messages
+	}
+	return nil
+}
+
+// PromptMessage is one of a conversation. Its variables are the prompt's arguments.
+type PromptMessage struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Role  Role                   `protobuf:"varint,1,opt,name=role,proto3,enum=bindery.ir.v1.Role" json:"role,omitempty"`
+	// Types that are valid to be assigned to Content:
+	//
+	//	*PromptMessage_Text
+	Content       isPromptMessage_Content `protobuf_oneof:"content"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PromptMessage) Reset() {
+	*x = PromptMessage{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[41]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PromptMessage) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PromptMessage) ProtoMessage() {}
+
+func (x *PromptMessage) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[41]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PromptMessage.ProtoReflect.Descriptor instead.
+func (*PromptMessage) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{41}
+}
+
+func (x *PromptMessage) GetRole() Role {
+	if x != nil {
+		return x.Role
+	}
+	return Role_ROLE_UNSPECIFIED
+}
+
+func (x *PromptMessage) GetContent() isPromptMessage_Content {
+	if x != nil {
+		return x.Content
+	}
+	return nil
+}
+
+func (x *PromptMessage) GetText() *Text {
+	if x != nil {
+		if x, ok := x.Content.(*PromptMessage_Text); ok {
+			return x.Text
+		}
+	}
+	return nil
+}
+
+type isPromptMessage_Content interface {
+	isPromptMessage_Content()
+}
+
+type PromptMessage_Text struct {
+	Text *Text `protobuf:"bytes,2,opt,name=text,proto3,oneof"`
+}
+
+func (*PromptMessage_Text) isPromptMessage_Content() {}
+
+// PromptUse is where the messages of a prompt come from.
+type PromptUse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Use   *Use                   `protobuf:"bytes,1,opt,name=use,proto3" json:"use,omitempty"`
+	// at is where in the body of the response they are: a list as MCP has them, or a
+	// text. Absent: each part of the result's content is one.
+	At            *Pointer `protobuf:"bytes,2,opt,name=at,proto3" json:"at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PromptUse) Reset() {
+	*x = PromptUse{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[42]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PromptUse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PromptUse) ProtoMessage() {}
+
+func (x *PromptUse) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[42]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PromptUse.ProtoReflect.Descriptor instead.
+func (*PromptUse) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{42}
+}
+
+func (x *PromptUse) GetUse() *Use {
+	if x != nil {
+		return x.Use
+	}
+	return nil
+}
+
+func (x *PromptUse) GetAt() *Pointer {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
+// Completion is what is offered for the value of a variable: values, or a tool that
+// gives them.
+type Completion struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Types that are valid to be assigned to Kind:
+	//
+	//	*Completion_Values
+	//	*Completion_Use
+	Kind          isCompletion_Kind `protobuf_oneof:"kind"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Completion) Reset() {
+	*x = Completion{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[43]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Completion) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Completion) ProtoMessage() {}
+
+func (x *Completion) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[43]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Completion.ProtoReflect.Descriptor instead.
+func (*Completion) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{43}
+}
+
+func (x *Completion) GetKind() isCompletion_Kind {
+	if x != nil {
+		return x.Kind
+	}
+	return nil
+}
+
+func (x *Completion) GetValues() *Values {
+	if x != nil {
+		if x, ok := x.Kind.(*Completion_Values); ok {
+			return x.Values
+		}
+	}
+	return nil
+}
+
+func (x *Completion) GetUse() *CompletionUse {
+	if x != nil {
+		if x, ok := x.Kind.(*Completion_Use); ok {
+			return x.Use
+		}
+	}
+	return nil
+}
+
+type isCompletion_Kind interface {
+	isCompletion_Kind()
+}
+
+type Completion_Values struct {
+	Values *Values `protobuf:"bytes,1,opt,name=values,proto3,oneof"`
+}
+
+type Completion_Use struct {
+	Use *CompletionUse `protobuf:"bytes,2,opt,name=use,proto3,oneof"`
+}
+
+func (*Completion_Values) isCompletion_Kind() {}
+
+func (*Completion_Use) isCompletion_Kind() {}
+
+// Values are in the author's order.
+type Values struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Values        []string               `protobuf:"bytes,1,rep,name=values,proto3" json:"values,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Values) Reset() {
+	*x = Values{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[44]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Values) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Values) ProtoMessage() {}
+
+func (x *Values) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[44]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Values.ProtoReflect.Descriptor instead.
+func (*Values) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{44}
+}
+
+func (x *Values) GetValues() []string {
+	if x != nil {
+		return x.Values
+	}
+	return nil
+}
+
+// CompletionUse is where values come from: a tool that is read-only.
+type CompletionUse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Use   *Use                   `protobuf:"bytes,1,opt,name=use,proto3" json:"use,omitempty"`
+	// at is where in the response they are: texts, or lists of them.
+	At            *Place `protobuf:"bytes,2,opt,name=at,proto3" json:"at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CompletionUse) Reset() {
+	*x = CompletionUse{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[45]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CompletionUse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CompletionUse) ProtoMessage() {}
+
+func (x *CompletionUse) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[45]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CompletionUse.ProtoReflect.Descriptor instead.
+func (*CompletionUse) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{45}
+}
+
+func (x *CompletionUse) GetUse() *Use {
+	if x != nil {
+		return x.Use
+	}
+	return nil
+}
+
+func (x *CompletionUse) GetAt() *Place {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
+// Use is a call of a tool of the same binding that is not one of tools/call.
+type Use struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Tool  string                 `protobuf:"bytes,1,opt,name=tool,proto3" json:"tool,omitempty"`
+	// arguments are those of the call; sorted by name.
+	Arguments     []*UseArgument `protobuf:"bytes,2,rep,name=arguments,proto3" json:"arguments,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Use) Reset() {
+	*x = Use{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[46]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Use) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Use) ProtoMessage() {}
+
+func (x *Use) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[46]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Use.ProtoReflect.Descriptor instead.
+func (*Use) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{46}
+}
+
+func (x *Use) GetTool() string {
+	if x != nil {
+		return x.Tool
+	}
+	return ""
+}
+
+func (x *Use) GetArguments() []*UseArgument {
+	if x != nil {
+		return x.Arguments
+	}
+	return nil
+}
+
+// UseArgument is an argument of the call.
+type UseArgument struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Types that are valid to be assigned to Value:
+	//
+	//	*UseArgument_Text
+	//	*UseArgument_Scalar
+	//	*UseArgument_Json
+	Value         isUseArgument_Value `protobuf_oneof:"value"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UseArgument) Reset() {
+	*x = UseArgument{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[47]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UseArgument) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UseArgument) ProtoMessage() {}
+
+func (x *UseArgument) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[47]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UseArgument.ProtoReflect.Descriptor instead.
+func (*UseArgument) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{47}
+}
+
+func (x *UseArgument) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *UseArgument) GetValue() isUseArgument_Value {
+	if x != nil {
+		return x.Value
+	}
+	return nil
+}
+
+func (x *UseArgument) GetText() *Text {
+	if x != nil {
+		if x, ok := x.Value.(*UseArgument_Text); ok {
+			return x.Text
+		}
+	}
+	return nil
+}
+
+func (x *UseArgument) GetScalar() string {
+	if x != nil {
+		if x, ok := x.Value.(*UseArgument_Scalar); ok {
+			return x.Scalar
+		}
+	}
+	return ""
+}
+
+func (x *UseArgument) GetJson() []byte {
+	if x != nil {
+		if x, ok := x.Value.(*UseArgument_Json); ok {
+			return x.Json
+		}
+	}
+	return nil
+}
+
+type isUseArgument_Value interface {
+	isUseArgument_Value()
+}
+
+type UseArgument_Text struct {
+	// text is sent as a string; when one of its variables has no value, there is no
+	// argument.
+	Text *Text `protobuf:"bytes,2,opt,name=text,proto3,oneof"`
+}
+
+type UseArgument_Scalar struct {
+	// scalar is the name of a variable, whose value is sent as the number, the true or
+	// the false that it is, and as a string when it is none of them; when it has no
+	// value, there is no argument.
+	Scalar string `protobuf:"bytes,3,opt,name=scalar,proto3,oneof"`
+}
+
+type UseArgument_Json struct {
+	// json is one JSON value.
+	Json []byte `protobuf:"bytes,4,opt,name=json,proto3,oneof"`
+}
+
+func (*UseArgument_Text) isUseArgument_Value() {}
+
+func (*UseArgument_Scalar) isUseArgument_Value() {}
+
+func (*UseArgument_Json) isUseArgument_Value() {}
+
+// Text is a text with variables. Where one has no value, it stands for nothing.
+type Text struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Parts         []*TextPart            `protobuf:"bytes,1,rep,name=parts,proto3" json:"parts,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Text) Reset() {
+	*x = Text{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[48]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Text) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Text) ProtoMessage() {}
+
+func (x *Text) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[48]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Text.ProtoReflect.Descriptor instead.
+func (*Text) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{48}
+}
+
+func (x *Text) GetParts() []*TextPart {
+	if x != nil {
+		return x.Parts
+	}
+	return nil
+}
+
+type TextPart struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Types that are valid to be assigned to Kind:
+	//
+	//	*TextPart_Literal
+	//	*TextPart_Variable
+	Kind          isTextPart_Kind `protobuf_oneof:"kind"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TextPart) Reset() {
+	*x = TextPart{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[49]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TextPart) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TextPart) ProtoMessage() {}
+
+func (x *TextPart) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[49]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TextPart.ProtoReflect.Descriptor instead.
+func (*TextPart) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{49}
+}
+
+func (x *TextPart) GetKind() isTextPart_Kind {
+	if x != nil {
+		return x.Kind
+	}
+	return nil
+}
+
+func (x *TextPart) GetLiteral() string {
+	if x != nil {
+		if x, ok := x.Kind.(*TextPart_Literal); ok {
+			return x.Literal
+		}
+	}
+	return ""
+}
+
+func (x *TextPart) GetVariable() string {
+	if x != nil {
+		if x, ok := x.Kind.(*TextPart_Variable); ok {
+			return x.Variable
+		}
+	}
+	return ""
+}
+
+type isTextPart_Kind interface {
+	isTextPart_Kind()
+}
+
+type TextPart_Literal struct {
+	Literal string `protobuf:"bytes,1,opt,name=literal,proto3,oneof"`
+}
+
+type TextPart_Variable struct {
+	// variable is the name of one; its value is not looked at again.
+	Variable string `protobuf:"bytes,2,opt,name=variable,proto3,oneof"`
+}
+
+func (*TextPart_Literal) isTextPart_Kind() {}
+
+func (*TextPart_Variable) isTextPart_Kind() {}
+
 // Place is where in a call values are: a JSON Pointer, split and unescaped, that can
 // branch.
 type Place struct {
@@ -3994,7 +4899,7 @@ type Place struct {
 
 func (x *Place) Reset() {
 	*x = Place{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[38]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4006,7 +4911,7 @@ func (x *Place) String() string {
 func (*Place) ProtoMessage() {}
 
 func (x *Place) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[38]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4019,7 +4924,7 @@ func (x *Place) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Place.ProtoReflect.Descriptor instead.
 func (*Place) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{38}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *Place) GetSide() Side {
@@ -4049,7 +4954,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[39]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4061,7 +4966,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[39]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4074,7 +4979,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{39}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *Step) GetKind() isStep_Kind {
@@ -4128,7 +5033,7 @@ type Every struct {
 
 func (x *Every) Reset() {
 	*x = Every{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[40]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4140,7 +5045,7 @@ func (x *Every) String() string {
 func (*Every) ProtoMessage() {}
 
 func (x *Every) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[40]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4153,7 +5058,7 @@ func (x *Every) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Every.ProtoReflect.Descriptor instead.
 func (*Every) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{40}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{52}
 }
 
 var File_bindery_ir_v1_ir_proto protoreflect.FileDescriptor
@@ -4172,7 +5077,7 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\x04size\x18\x03 \x01(\x04R\x04size\":\n" +
 	"\x06Bundle\x12\x1a\n" +
 	"\bmanifest\x18\x01 \x01(\fR\bmanifest\x12\x14\n" +
-	"\x05blobs\x18\x02 \x03(\fR\x05blobs\"\xb8\x03\n" +
+	"\x05blobs\x18\x02 \x03(\fR\x05blobs\"\xe9\x03\n" +
 	"\aBinding\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12\x18\n" +
@@ -4185,7 +5090,8 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\tdocuments\x18\t \x03(\v2\x17.bindery.ir.v1.DocumentR\tdocuments\x12,\n" +
 	"\x06redact\x18\n" +
 	" \x03(\v2\x14.bindery.ir.v1.PlaceR\x06redact\x12,\n" +
-	"\x06reveal\x18\v \x03(\v2\x14.bindery.ir.v1.PlaceR\x06reveal\"\x85\x01\n" +
+	"\x06reveal\x18\v \x03(\v2\x14.bindery.ir.v1.PlaceR\x06reveal\x12/\n" +
+	"\aprompts\x18\x19 \x03(\v2\x15.bindery.ir.v1.PromptR\aprompts\"\x85\x01\n" +
 	"\bDocument\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x12\n" +
 	"\x04json\x18\x02 \x01(\fR\x04json\x12\x1d\n" +
@@ -4402,7 +5308,57 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\x02of\x18\x02 \x01(\v2\x14.bindery.ir.v1.PlaceR\x02of\"b\n" +
 	"\vAlternative\x12$\n" +
 	"\x02at\x18\x01 \x01(\v2\x14.bindery.ir.v1.PlaceR\x02at\x12-\n" +
-	"\x06equals\x18\x02 \x01(\v2\x15.bindery.ir.v1.ScalarR\x06equals\"[\n" +
+	"\x06equals\x18\x02 \x01(\v2\x15.bindery.ir.v1.ScalarR\x06equals\"\x84\x02\n" +
+	"\x06Prompt\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05title\x18\x02 \x01(\tR\x05title\x12 \n" +
+	"\vdescription\x18\x03 \x01(\tR\vdescription\x12;\n" +
+	"\targuments\x18\x04 \x03(\v2\x1d.bindery.ir.v1.PromptArgumentR\targuments\x12;\n" +
+	"\bmessages\x18\x05 \x01(\v2\x1d.bindery.ir.v1.PromptMessagesH\x00R\bmessages\x12,\n" +
+	"\x03use\x18\x06 \x01(\v2\x18.bindery.ir.v1.PromptUseH\x00R\x03useB\x06\n" +
+	"\x04kind\"\xb3\x01\n" +
+	"\x0ePromptArgument\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05title\x18\x02 \x01(\tR\x05title\x12 \n" +
+	"\vdescription\x18\x03 \x01(\tR\vdescription\x12\x1a\n" +
+	"\brequired\x18\x04 \x01(\bR\brequired\x129\n" +
+	"\n" +
+	"completion\x18\x05 \x01(\v2\x19.bindery.ir.v1.CompletionR\n" +
+	"completion\"J\n" +
+	"\x0ePromptMessages\x128\n" +
+	"\bmessages\x18\x01 \x03(\v2\x1c.bindery.ir.v1.PromptMessageR\bmessages\"n\n" +
+	"\rPromptMessage\x12'\n" +
+	"\x04role\x18\x01 \x01(\x0e2\x13.bindery.ir.v1.RoleR\x04role\x12)\n" +
+	"\x04text\x18\x02 \x01(\v2\x13.bindery.ir.v1.TextH\x00R\x04textB\t\n" +
+	"\acontent\"Y\n" +
+	"\tPromptUse\x12$\n" +
+	"\x03use\x18\x01 \x01(\v2\x12.bindery.ir.v1.UseR\x03use\x12&\n" +
+	"\x02at\x18\x02 \x01(\v2\x16.bindery.ir.v1.PointerR\x02at\"w\n" +
+	"\n" +
+	"Completion\x12/\n" +
+	"\x06values\x18\x01 \x01(\v2\x15.bindery.ir.v1.ValuesH\x00R\x06values\x120\n" +
+	"\x03use\x18\x02 \x01(\v2\x1c.bindery.ir.v1.CompletionUseH\x00R\x03useB\x06\n" +
+	"\x04kind\" \n" +
+	"\x06Values\x12\x16\n" +
+	"\x06values\x18\x01 \x03(\tR\x06values\"[\n" +
+	"\rCompletionUse\x12$\n" +
+	"\x03use\x18\x01 \x01(\v2\x12.bindery.ir.v1.UseR\x03use\x12$\n" +
+	"\x02at\x18\x02 \x01(\v2\x14.bindery.ir.v1.PlaceR\x02at\"S\n" +
+	"\x03Use\x12\x12\n" +
+	"\x04tool\x18\x01 \x01(\tR\x04tool\x128\n" +
+	"\targuments\x18\x02 \x03(\v2\x1a.bindery.ir.v1.UseArgumentR\targuments\"\x85\x01\n" +
+	"\vUseArgument\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12)\n" +
+	"\x04text\x18\x02 \x01(\v2\x13.bindery.ir.v1.TextH\x00R\x04text\x12\x18\n" +
+	"\x06scalar\x18\x03 \x01(\tH\x00R\x06scalar\x12\x14\n" +
+	"\x04json\x18\x04 \x01(\fH\x00R\x04jsonB\a\n" +
+	"\x05value\"5\n" +
+	"\x04Text\x12-\n" +
+	"\x05parts\x18\x01 \x03(\v2\x17.bindery.ir.v1.TextPartR\x05parts\"L\n" +
+	"\bTextPart\x12\x1a\n" +
+	"\aliteral\x18\x01 \x01(\tH\x00R\aliteral\x12\x1c\n" +
+	"\bvariable\x18\x02 \x01(\tH\x00R\bvariableB\x06\n" +
+	"\x04kind\"[\n" +
 	"\x05Place\x12'\n" +
 	"\x04side\x18\x01 \x01(\x0e2\x13.bindery.ir.v1.SideR\x04side\x12)\n" +
 	"\x05steps\x18\x02 \x03(\v2\x13.bindery.ir.v1.StepR\x05steps\"T\n" +
@@ -4504,7 +5460,11 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\x04Side\x12\x14\n" +
 	"\x10SIDE_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fSIDE_REQUEST\x10\x01\x12\x11\n" +
-	"\rSIDE_RESPONSE\x10\x02B9Z7github.com/bindery-dev/bindery/proto/bindery/ir/v1;irv1b\x06proto3"
+	"\rSIDE_RESPONSE\x10\x02*?\n" +
+	"\x04Role\x12\x14\n" +
+	"\x10ROLE_UNSPECIFIED\x10\x00\x12\r\n" +
+	"\tROLE_USER\x10\x01\x12\x12\n" +
+	"\x0eROLE_ASSISTANT\x10\x02B9Z7github.com/bindery-dev/bindery/proto/bindery/ir/v1;irv1b\x06proto3"
 
 var (
 	file_bindery_ir_v1_ir_proto_rawDescOnce sync.Once
@@ -4518,8 +5478,8 @@ func file_bindery_ir_v1_ir_proto_rawDescGZIP() []byte {
 	return file_bindery_ir_v1_ir_proto_rawDescData
 }
 
-var file_bindery_ir_v1_ir_proto_enumTypes = make([]protoimpl.EnumInfo, 16)
-var file_bindery_ir_v1_ir_proto_msgTypes = make([]protoimpl.MessageInfo, 41)
+var file_bindery_ir_v1_ir_proto_enumTypes = make([]protoimpl.EnumInfo, 17)
+var file_bindery_ir_v1_ir_proto_msgTypes = make([]protoimpl.MessageInfo, 53)
 var file_bindery_ir_v1_ir_proto_goTypes = []any{
 	(Scheme)(0),                 // 0: bindery.ir.v1.Scheme
 	(TLSVersion)(0),             // 1: bindery.ir.v1.TLSVersion
@@ -4537,128 +5497,158 @@ var file_bindery_ir_v1_ir_proto_goTypes = []any{
 	(Check)(0),                  // 13: bindery.ir.v1.Check
 	(CheckLevel)(0),             // 14: bindery.ir.v1.CheckLevel
 	(Side)(0),                   // 15: bindery.ir.v1.Side
-	(*Manifest)(nil),            // 16: bindery.ir.v1.Manifest
-	(*BlobRef)(nil),             // 17: bindery.ir.v1.BlobRef
-	(*Bundle)(nil),              // 18: bindery.ir.v1.Bundle
-	(*Binding)(nil),             // 19: bindery.ir.v1.Binding
-	(*Document)(nil),            // 20: bindery.ir.v1.Document
-	(*Upstream)(nil),            // 21: bindery.ir.v1.Upstream
-	(*RetryBudget)(nil),         // 22: bindery.ir.v1.RetryBudget
-	(*TLS)(nil),                 // 23: bindery.ir.v1.TLS
-	(*Header)(nil),              // 24: bindery.ir.v1.Header
-	(*Credential)(nil),          // 25: bindery.ir.v1.Credential
-	(*BearerCredential)(nil),    // 26: bindery.ir.v1.BearerCredential
-	(*BasicCredential)(nil),     // 27: bindery.ir.v1.BasicCredential
-	(*HeaderCredential)(nil),    // 28: bindery.ir.v1.HeaderCredential
-	(*OAuth2Credential)(nil),    // 29: bindery.ir.v1.OAuth2Credential
-	(*TokenParameter)(nil),      // 30: bindery.ir.v1.TokenParameter
-	(*MetaRule)(nil),            // 31: bindery.ir.v1.MetaRule
-	(*Pointer)(nil),             // 32: bindery.ir.v1.Pointer
-	(*Errors)(nil),              // 33: bindery.ir.v1.Errors
-	(*Condition)(nil),           // 34: bindery.ir.v1.Condition
-	(*ErrorRule)(nil),           // 35: bindery.ir.v1.ErrorRule
-	(*BodyCondition)(nil),       // 36: bindery.ir.v1.BodyCondition
-	(*Scalar)(nil),              // 37: bindery.ir.v1.Scalar
-	(*HeaderMember)(nil),        // 38: bindery.ir.v1.HeaderMember
-	(*Member)(nil),              // 39: bindery.ir.v1.Member
-	(*PayloadError)(nil),        // 40: bindery.ir.v1.PayloadError
-	(*KeywordWord)(nil),         // 41: bindery.ir.v1.KeywordWord
-	(*MediaRange)(nil),          // 42: bindery.ir.v1.MediaRange
-	(*ResultMeta)(nil),          // 43: bindery.ir.v1.ResultMeta
-	(*Tool)(nil),                // 44: bindery.ir.v1.Tool
-	(*Retry)(nil),               // 45: bindery.ir.v1.Retry
-	(*PathPart)(nil),            // 46: bindery.ir.v1.PathPart
-	(*Argument)(nil),            // 47: bindery.ir.v1.Argument
-	(*Payload)(nil),             // 48: bindery.ir.v1.Payload
-	(*Output)(nil),              // 49: bindery.ir.v1.Output
-	(*Annotations)(nil),         // 50: bindery.ir.v1.Annotations
-	(*CallCheck)(nil),           // 51: bindery.ir.v1.CallCheck
-	(*Subset)(nil),              // 52: bindery.ir.v1.Subset
-	(*Alternative)(nil),         // 53: bindery.ir.v1.Alternative
-	(*Place)(nil),               // 54: bindery.ir.v1.Place
-	(*Step)(nil),                // 55: bindery.ir.v1.Step
-	(*Every)(nil),               // 56: bindery.ir.v1.Every
-	(*durationpb.Duration)(nil), // 57: google.protobuf.Duration
+	(Role)(0),                   // 16: bindery.ir.v1.Role
+	(*Manifest)(nil),            // 17: bindery.ir.v1.Manifest
+	(*BlobRef)(nil),             // 18: bindery.ir.v1.BlobRef
+	(*Bundle)(nil),              // 19: bindery.ir.v1.Bundle
+	(*Binding)(nil),             // 20: bindery.ir.v1.Binding
+	(*Document)(nil),            // 21: bindery.ir.v1.Document
+	(*Upstream)(nil),            // 22: bindery.ir.v1.Upstream
+	(*RetryBudget)(nil),         // 23: bindery.ir.v1.RetryBudget
+	(*TLS)(nil),                 // 24: bindery.ir.v1.TLS
+	(*Header)(nil),              // 25: bindery.ir.v1.Header
+	(*Credential)(nil),          // 26: bindery.ir.v1.Credential
+	(*BearerCredential)(nil),    // 27: bindery.ir.v1.BearerCredential
+	(*BasicCredential)(nil),     // 28: bindery.ir.v1.BasicCredential
+	(*HeaderCredential)(nil),    // 29: bindery.ir.v1.HeaderCredential
+	(*OAuth2Credential)(nil),    // 30: bindery.ir.v1.OAuth2Credential
+	(*TokenParameter)(nil),      // 31: bindery.ir.v1.TokenParameter
+	(*MetaRule)(nil),            // 32: bindery.ir.v1.MetaRule
+	(*Pointer)(nil),             // 33: bindery.ir.v1.Pointer
+	(*Errors)(nil),              // 34: bindery.ir.v1.Errors
+	(*Condition)(nil),           // 35: bindery.ir.v1.Condition
+	(*ErrorRule)(nil),           // 36: bindery.ir.v1.ErrorRule
+	(*BodyCondition)(nil),       // 37: bindery.ir.v1.BodyCondition
+	(*Scalar)(nil),              // 38: bindery.ir.v1.Scalar
+	(*HeaderMember)(nil),        // 39: bindery.ir.v1.HeaderMember
+	(*Member)(nil),              // 40: bindery.ir.v1.Member
+	(*PayloadError)(nil),        // 41: bindery.ir.v1.PayloadError
+	(*KeywordWord)(nil),         // 42: bindery.ir.v1.KeywordWord
+	(*MediaRange)(nil),          // 43: bindery.ir.v1.MediaRange
+	(*ResultMeta)(nil),          // 44: bindery.ir.v1.ResultMeta
+	(*Tool)(nil),                // 45: bindery.ir.v1.Tool
+	(*Retry)(nil),               // 46: bindery.ir.v1.Retry
+	(*PathPart)(nil),            // 47: bindery.ir.v1.PathPart
+	(*Argument)(nil),            // 48: bindery.ir.v1.Argument
+	(*Payload)(nil),             // 49: bindery.ir.v1.Payload
+	(*Output)(nil),              // 50: bindery.ir.v1.Output
+	(*Annotations)(nil),         // 51: bindery.ir.v1.Annotations
+	(*CallCheck)(nil),           // 52: bindery.ir.v1.CallCheck
+	(*Subset)(nil),              // 53: bindery.ir.v1.Subset
+	(*Alternative)(nil),         // 54: bindery.ir.v1.Alternative
+	(*Prompt)(nil),              // 55: bindery.ir.v1.Prompt
+	(*PromptArgument)(nil),      // 56: bindery.ir.v1.PromptArgument
+	(*PromptMessages)(nil),      // 57: bindery.ir.v1.PromptMessages
+	(*PromptMessage)(nil),       // 58: bindery.ir.v1.PromptMessage
+	(*PromptUse)(nil),           // 59: bindery.ir.v1.PromptUse
+	(*Completion)(nil),          // 60: bindery.ir.v1.Completion
+	(*Values)(nil),              // 61: bindery.ir.v1.Values
+	(*CompletionUse)(nil),       // 62: bindery.ir.v1.CompletionUse
+	(*Use)(nil),                 // 63: bindery.ir.v1.Use
+	(*UseArgument)(nil),         // 64: bindery.ir.v1.UseArgument
+	(*Text)(nil),                // 65: bindery.ir.v1.Text
+	(*TextPart)(nil),            // 66: bindery.ir.v1.TextPart
+	(*Place)(nil),               // 67: bindery.ir.v1.Place
+	(*Step)(nil),                // 68: bindery.ir.v1.Step
+	(*Every)(nil),               // 69: bindery.ir.v1.Every
+	(*durationpb.Duration)(nil), // 70: google.protobuf.Duration
 }
 var file_bindery_ir_v1_ir_proto_depIdxs = []int32{
-	17, // 0: bindery.ir.v1.Manifest.bindings:type_name -> bindery.ir.v1.BlobRef
-	17, // 1: bindery.ir.v1.Manifest.schemas:type_name -> bindery.ir.v1.BlobRef
-	21, // 2: bindery.ir.v1.Binding.upstream:type_name -> bindery.ir.v1.Upstream
-	31, // 3: bindery.ir.v1.Binding.meta:type_name -> bindery.ir.v1.MetaRule
-	33, // 4: bindery.ir.v1.Binding.errors:type_name -> bindery.ir.v1.Errors
-	44, // 5: bindery.ir.v1.Binding.tools:type_name -> bindery.ir.v1.Tool
-	20, // 6: bindery.ir.v1.Binding.documents:type_name -> bindery.ir.v1.Document
-	54, // 7: bindery.ir.v1.Binding.redact:type_name -> bindery.ir.v1.Place
-	54, // 8: bindery.ir.v1.Binding.reveal:type_name -> bindery.ir.v1.Place
-	57, // 9: bindery.ir.v1.Document.max_age:type_name -> google.protobuf.Duration
-	0,  // 10: bindery.ir.v1.Upstream.scheme:type_name -> bindery.ir.v1.Scheme
-	24, // 11: bindery.ir.v1.Upstream.headers:type_name -> bindery.ir.v1.Header
-	25, // 12: bindery.ir.v1.Upstream.credential:type_name -> bindery.ir.v1.Credential
-	22, // 13: bindery.ir.v1.Upstream.retry_budget:type_name -> bindery.ir.v1.RetryBudget
-	23, // 14: bindery.ir.v1.Upstream.tls:type_name -> bindery.ir.v1.TLS
-	1,  // 15: bindery.ir.v1.TLS.min:type_name -> bindery.ir.v1.TLSVersion
-	26, // 16: bindery.ir.v1.Credential.bearer:type_name -> bindery.ir.v1.BearerCredential
-	27, // 17: bindery.ir.v1.Credential.basic:type_name -> bindery.ir.v1.BasicCredential
-	28, // 18: bindery.ir.v1.Credential.header:type_name -> bindery.ir.v1.HeaderCredential
-	29, // 19: bindery.ir.v1.Credential.oauth2:type_name -> bindery.ir.v1.OAuth2Credential
-	0,  // 20: bindery.ir.v1.OAuth2Credential.scheme:type_name -> bindery.ir.v1.Scheme
-	30, // 21: bindery.ir.v1.OAuth2Credential.parameters:type_name -> bindery.ir.v1.TokenParameter
-	2,  // 22: bindery.ir.v1.OAuth2Credential.client_auth:type_name -> bindery.ir.v1.ClientAuth
-	23, // 23: bindery.ir.v1.OAuth2Credential.tls:type_name -> bindery.ir.v1.TLS
-	3,  // 24: bindery.ir.v1.MetaRule.format:type_name -> bindery.ir.v1.Format
-	4,  // 25: bindery.ir.v1.MetaRule.generate:type_name -> bindery.ir.v1.Generate
-	5,  // 26: bindery.ir.v1.Errors.style:type_name -> bindery.ir.v1.ErrorStyle
-	32, // 27: bindery.ir.v1.Errors.unwrap:type_name -> bindery.ir.v1.Pointer
-	32, // 28: bindery.ir.v1.Errors.message:type_name -> bindery.ir.v1.Pointer
-	35, // 29: bindery.ir.v1.Errors.rules:type_name -> bindery.ir.v1.ErrorRule
-	40, // 30: bindery.ir.v1.Errors.payload:type_name -> bindery.ir.v1.PayloadError
-	6,  // 31: bindery.ir.v1.Condition.failure:type_name -> bindery.ir.v1.Failure
-	34, // 32: bindery.ir.v1.ErrorRule.conditions:type_name -> bindery.ir.v1.Condition
-	39, // 33: bindery.ir.v1.ErrorRule.set:type_name -> bindery.ir.v1.Member
-	39, // 34: bindery.ir.v1.ErrorRule.fallback:type_name -> bindery.ir.v1.Member
-	36, // 35: bindery.ir.v1.ErrorRule.body:type_name -> bindery.ir.v1.BodyCondition
-	38, // 36: bindery.ir.v1.ErrorRule.headers:type_name -> bindery.ir.v1.HeaderMember
-	32, // 37: bindery.ir.v1.BodyCondition.at:type_name -> bindery.ir.v1.Pointer
-	37, // 38: bindery.ir.v1.BodyCondition.values:type_name -> bindery.ir.v1.Scalar
-	39, // 39: bindery.ir.v1.PayloadError.data:type_name -> bindery.ir.v1.Member
-	41, // 40: bindery.ir.v1.PayloadError.keywords:type_name -> bindery.ir.v1.KeywordWord
-	9,  // 41: bindery.ir.v1.MediaRange.kind:type_name -> bindery.ir.v1.PartKind
-	7,  // 42: bindery.ir.v1.Tool.method:type_name -> bindery.ir.v1.Method
-	46, // 43: bindery.ir.v1.Tool.path:type_name -> bindery.ir.v1.PathPart
-	47, // 44: bindery.ir.v1.Tool.arguments:type_name -> bindery.ir.v1.Argument
-	48, // 45: bindery.ir.v1.Tool.payload:type_name -> bindery.ir.v1.Payload
-	57, // 46: bindery.ir.v1.Tool.timeout:type_name -> google.protobuf.Duration
-	50, // 47: bindery.ir.v1.Tool.annotations:type_name -> bindery.ir.v1.Annotations
-	8,  // 48: bindery.ir.v1.Tool.result:type_name -> bindery.ir.v1.ResultMode
-	49, // 49: bindery.ir.v1.Tool.output:type_name -> bindery.ir.v1.Output
-	42, // 50: bindery.ir.v1.Tool.produces:type_name -> bindery.ir.v1.MediaRange
-	43, // 51: bindery.ir.v1.Tool.result_meta:type_name -> bindery.ir.v1.ResultMeta
-	45, // 52: bindery.ir.v1.Tool.retry:type_name -> bindery.ir.v1.Retry
-	51, // 53: bindery.ir.v1.Tool.checks:type_name -> bindery.ir.v1.CallCheck
-	57, // 54: bindery.ir.v1.Retry.max_wait:type_name -> google.protobuf.Duration
-	57, // 55: bindery.ir.v1.Retry.backoff:type_name -> google.protobuf.Duration
-	10, // 56: bindery.ir.v1.Argument.in:type_name -> bindery.ir.v1.ArgumentIn
-	11, // 57: bindery.ir.v1.Argument.type:type_name -> bindery.ir.v1.ArgumentType
-	11, // 58: bindery.ir.v1.Argument.items:type_name -> bindery.ir.v1.ArgumentType
-	12, // 59: bindery.ir.v1.Argument.style:type_name -> bindery.ir.v1.ArrayStyle
-	13, // 60: bindery.ir.v1.Payload.check:type_name -> bindery.ir.v1.Check
-	13, // 61: bindery.ir.v1.Output.check:type_name -> bindery.ir.v1.Check
-	14, // 62: bindery.ir.v1.CallCheck.level:type_name -> bindery.ir.v1.CheckLevel
-	54, // 63: bindery.ir.v1.CallCheck.has:type_name -> bindery.ir.v1.Place
-	52, // 64: bindery.ir.v1.CallCheck.subset:type_name -> bindery.ir.v1.Subset
-	53, // 65: bindery.ir.v1.CallCheck.or:type_name -> bindery.ir.v1.Alternative
-	54, // 66: bindery.ir.v1.Subset.these:type_name -> bindery.ir.v1.Place
-	54, // 67: bindery.ir.v1.Subset.of:type_name -> bindery.ir.v1.Place
-	54, // 68: bindery.ir.v1.Alternative.at:type_name -> bindery.ir.v1.Place
-	37, // 69: bindery.ir.v1.Alternative.equals:type_name -> bindery.ir.v1.Scalar
-	15, // 70: bindery.ir.v1.Place.side:type_name -> bindery.ir.v1.Side
-	55, // 71: bindery.ir.v1.Place.steps:type_name -> bindery.ir.v1.Step
-	56, // 72: bindery.ir.v1.Step.every:type_name -> bindery.ir.v1.Every
-	73, // [73:73] is the sub-list for method output_type
-	73, // [73:73] is the sub-list for method input_type
-	73, // [73:73] is the sub-list for extension type_name
-	73, // [73:73] is the sub-list for extension extendee
-	0,  // [0:73] is the sub-list for field type_name
+	18, // 0: bindery.ir.v1.Manifest.bindings:type_name -> bindery.ir.v1.BlobRef
+	18, // 1: bindery.ir.v1.Manifest.schemas:type_name -> bindery.ir.v1.BlobRef
+	22, // 2: bindery.ir.v1.Binding.upstream:type_name -> bindery.ir.v1.Upstream
+	32, // 3: bindery.ir.v1.Binding.meta:type_name -> bindery.ir.v1.MetaRule
+	34, // 4: bindery.ir.v1.Binding.errors:type_name -> bindery.ir.v1.Errors
+	45, // 5: bindery.ir.v1.Binding.tools:type_name -> bindery.ir.v1.Tool
+	21, // 6: bindery.ir.v1.Binding.documents:type_name -> bindery.ir.v1.Document
+	67, // 7: bindery.ir.v1.Binding.redact:type_name -> bindery.ir.v1.Place
+	67, // 8: bindery.ir.v1.Binding.reveal:type_name -> bindery.ir.v1.Place
+	55, // 9: bindery.ir.v1.Binding.prompts:type_name -> bindery.ir.v1.Prompt
+	70, // 10: bindery.ir.v1.Document.max_age:type_name -> google.protobuf.Duration
+	0,  // 11: bindery.ir.v1.Upstream.scheme:type_name -> bindery.ir.v1.Scheme
+	25, // 12: bindery.ir.v1.Upstream.headers:type_name -> bindery.ir.v1.Header
+	26, // 13: bindery.ir.v1.Upstream.credential:type_name -> bindery.ir.v1.Credential
+	23, // 14: bindery.ir.v1.Upstream.retry_budget:type_name -> bindery.ir.v1.RetryBudget
+	24, // 15: bindery.ir.v1.Upstream.tls:type_name -> bindery.ir.v1.TLS
+	1,  // 16: bindery.ir.v1.TLS.min:type_name -> bindery.ir.v1.TLSVersion
+	27, // 17: bindery.ir.v1.Credential.bearer:type_name -> bindery.ir.v1.BearerCredential
+	28, // 18: bindery.ir.v1.Credential.basic:type_name -> bindery.ir.v1.BasicCredential
+	29, // 19: bindery.ir.v1.Credential.header:type_name -> bindery.ir.v1.HeaderCredential
+	30, // 20: bindery.ir.v1.Credential.oauth2:type_name -> bindery.ir.v1.OAuth2Credential
+	0,  // 21: bindery.ir.v1.OAuth2Credential.scheme:type_name -> bindery.ir.v1.Scheme
+	31, // 22: bindery.ir.v1.OAuth2Credential.parameters:type_name -> bindery.ir.v1.TokenParameter
+	2,  // 23: bindery.ir.v1.OAuth2Credential.client_auth:type_name -> bindery.ir.v1.ClientAuth
+	24, // 24: bindery.ir.v1.OAuth2Credential.tls:type_name -> bindery.ir.v1.TLS
+	3,  // 25: bindery.ir.v1.MetaRule.format:type_name -> bindery.ir.v1.Format
+	4,  // 26: bindery.ir.v1.MetaRule.generate:type_name -> bindery.ir.v1.Generate
+	5,  // 27: bindery.ir.v1.Errors.style:type_name -> bindery.ir.v1.ErrorStyle
+	33, // 28: bindery.ir.v1.Errors.unwrap:type_name -> bindery.ir.v1.Pointer
+	33, // 29: bindery.ir.v1.Errors.message:type_name -> bindery.ir.v1.Pointer
+	36, // 30: bindery.ir.v1.Errors.rules:type_name -> bindery.ir.v1.ErrorRule
+	41, // 31: bindery.ir.v1.Errors.payload:type_name -> bindery.ir.v1.PayloadError
+	6,  // 32: bindery.ir.v1.Condition.failure:type_name -> bindery.ir.v1.Failure
+	35, // 33: bindery.ir.v1.ErrorRule.conditions:type_name -> bindery.ir.v1.Condition
+	40, // 34: bindery.ir.v1.ErrorRule.set:type_name -> bindery.ir.v1.Member
+	40, // 35: bindery.ir.v1.ErrorRule.fallback:type_name -> bindery.ir.v1.Member
+	37, // 36: bindery.ir.v1.ErrorRule.body:type_name -> bindery.ir.v1.BodyCondition
+	39, // 37: bindery.ir.v1.ErrorRule.headers:type_name -> bindery.ir.v1.HeaderMember
+	33, // 38: bindery.ir.v1.BodyCondition.at:type_name -> bindery.ir.v1.Pointer
+	38, // 39: bindery.ir.v1.BodyCondition.values:type_name -> bindery.ir.v1.Scalar
+	40, // 40: bindery.ir.v1.PayloadError.data:type_name -> bindery.ir.v1.Member
+	42, // 41: bindery.ir.v1.PayloadError.keywords:type_name -> bindery.ir.v1.KeywordWord
+	9,  // 42: bindery.ir.v1.MediaRange.kind:type_name -> bindery.ir.v1.PartKind
+	7,  // 43: bindery.ir.v1.Tool.method:type_name -> bindery.ir.v1.Method
+	47, // 44: bindery.ir.v1.Tool.path:type_name -> bindery.ir.v1.PathPart
+	48, // 45: bindery.ir.v1.Tool.arguments:type_name -> bindery.ir.v1.Argument
+	49, // 46: bindery.ir.v1.Tool.payload:type_name -> bindery.ir.v1.Payload
+	70, // 47: bindery.ir.v1.Tool.timeout:type_name -> google.protobuf.Duration
+	51, // 48: bindery.ir.v1.Tool.annotations:type_name -> bindery.ir.v1.Annotations
+	8,  // 49: bindery.ir.v1.Tool.result:type_name -> bindery.ir.v1.ResultMode
+	50, // 50: bindery.ir.v1.Tool.output:type_name -> bindery.ir.v1.Output
+	43, // 51: bindery.ir.v1.Tool.produces:type_name -> bindery.ir.v1.MediaRange
+	44, // 52: bindery.ir.v1.Tool.result_meta:type_name -> bindery.ir.v1.ResultMeta
+	46, // 53: bindery.ir.v1.Tool.retry:type_name -> bindery.ir.v1.Retry
+	52, // 54: bindery.ir.v1.Tool.checks:type_name -> bindery.ir.v1.CallCheck
+	70, // 55: bindery.ir.v1.Retry.max_wait:type_name -> google.protobuf.Duration
+	70, // 56: bindery.ir.v1.Retry.backoff:type_name -> google.protobuf.Duration
+	10, // 57: bindery.ir.v1.Argument.in:type_name -> bindery.ir.v1.ArgumentIn
+	11, // 58: bindery.ir.v1.Argument.type:type_name -> bindery.ir.v1.ArgumentType
+	11, // 59: bindery.ir.v1.Argument.items:type_name -> bindery.ir.v1.ArgumentType
+	12, // 60: bindery.ir.v1.Argument.style:type_name -> bindery.ir.v1.ArrayStyle
+	13, // 61: bindery.ir.v1.Payload.check:type_name -> bindery.ir.v1.Check
+	13, // 62: bindery.ir.v1.Output.check:type_name -> bindery.ir.v1.Check
+	14, // 63: bindery.ir.v1.CallCheck.level:type_name -> bindery.ir.v1.CheckLevel
+	67, // 64: bindery.ir.v1.CallCheck.has:type_name -> bindery.ir.v1.Place
+	53, // 65: bindery.ir.v1.CallCheck.subset:type_name -> bindery.ir.v1.Subset
+	54, // 66: bindery.ir.v1.CallCheck.or:type_name -> bindery.ir.v1.Alternative
+	67, // 67: bindery.ir.v1.Subset.these:type_name -> bindery.ir.v1.Place
+	67, // 68: bindery.ir.v1.Subset.of:type_name -> bindery.ir.v1.Place
+	67, // 69: bindery.ir.v1.Alternative.at:type_name -> bindery.ir.v1.Place
+	38, // 70: bindery.ir.v1.Alternative.equals:type_name -> bindery.ir.v1.Scalar
+	56, // 71: bindery.ir.v1.Prompt.arguments:type_name -> bindery.ir.v1.PromptArgument
+	57, // 72: bindery.ir.v1.Prompt.messages:type_name -> bindery.ir.v1.PromptMessages
+	59, // 73: bindery.ir.v1.Prompt.use:type_name -> bindery.ir.v1.PromptUse
+	60, // 74: bindery.ir.v1.PromptArgument.completion:type_name -> bindery.ir.v1.Completion
+	58, // 75: bindery.ir.v1.PromptMessages.messages:type_name -> bindery.ir.v1.PromptMessage
+	16, // 76: bindery.ir.v1.PromptMessage.role:type_name -> bindery.ir.v1.Role
+	65, // 77: bindery.ir.v1.PromptMessage.text:type_name -> bindery.ir.v1.Text
+	63, // 78: bindery.ir.v1.PromptUse.use:type_name -> bindery.ir.v1.Use
+	33, // 79: bindery.ir.v1.PromptUse.at:type_name -> bindery.ir.v1.Pointer
+	61, // 80: bindery.ir.v1.Completion.values:type_name -> bindery.ir.v1.Values
+	62, // 81: bindery.ir.v1.Completion.use:type_name -> bindery.ir.v1.CompletionUse
+	63, // 82: bindery.ir.v1.CompletionUse.use:type_name -> bindery.ir.v1.Use
+	67, // 83: bindery.ir.v1.CompletionUse.at:type_name -> bindery.ir.v1.Place
+	64, // 84: bindery.ir.v1.Use.arguments:type_name -> bindery.ir.v1.UseArgument
+	65, // 85: bindery.ir.v1.UseArgument.text:type_name -> bindery.ir.v1.Text
+	66, // 86: bindery.ir.v1.Text.parts:type_name -> bindery.ir.v1.TextPart
+	15, // 87: bindery.ir.v1.Place.side:type_name -> bindery.ir.v1.Side
+	68, // 88: bindery.ir.v1.Place.steps:type_name -> bindery.ir.v1.Step
+	69, // 89: bindery.ir.v1.Step.every:type_name -> bindery.ir.v1.Every
+	90, // [90:90] is the sub-list for method output_type
+	90, // [90:90] is the sub-list for method input_type
+	90, // [90:90] is the sub-list for extension type_name
+	90, // [90:90] is the sub-list for extension extendee
+	0,  // [0:90] is the sub-list for field type_name
 }
 
 func init() { file_bindery_ir_v1_ir_proto_init() }
@@ -4692,7 +5682,27 @@ func file_bindery_ir_v1_ir_proto_init() {
 		(*CallCheck_Has)(nil),
 		(*CallCheck_Subset)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[39].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[38].OneofWrappers = []any{
+		(*Prompt_Messages)(nil),
+		(*Prompt_Use)(nil),
+	}
+	file_bindery_ir_v1_ir_proto_msgTypes[41].OneofWrappers = []any{
+		(*PromptMessage_Text)(nil),
+	}
+	file_bindery_ir_v1_ir_proto_msgTypes[43].OneofWrappers = []any{
+		(*Completion_Values)(nil),
+		(*Completion_Use)(nil),
+	}
+	file_bindery_ir_v1_ir_proto_msgTypes[47].OneofWrappers = []any{
+		(*UseArgument_Text)(nil),
+		(*UseArgument_Scalar)(nil),
+		(*UseArgument_Json)(nil),
+	}
+	file_bindery_ir_v1_ir_proto_msgTypes[49].OneofWrappers = []any{
+		(*TextPart_Literal)(nil),
+		(*TextPart_Variable)(nil),
+	}
+	file_bindery_ir_v1_ir_proto_msgTypes[51].OneofWrappers = []any{
 		(*Step_Token)(nil),
 		(*Step_Every)(nil),
 	}
@@ -4701,8 +5711,8 @@ func file_bindery_ir_v1_ir_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_bindery_ir_v1_ir_proto_rawDesc), len(file_bindery_ir_v1_ir_proto_rawDesc)),
-			NumEnums:      16,
-			NumMessages:   41,
+			NumEnums:      17,
+			NumMessages:   53,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

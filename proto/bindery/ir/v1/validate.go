@@ -68,7 +68,7 @@ func (c *Content) Validate() []Problem {
 		p.check(slices.Contains(Features(), f), "", "the bundle needs the feature %q, which this node lacks", f)
 	}
 	p.known(c.Manifest.ProtoReflect())
-	endpoints := map[string]map[string]string{}
+	endpoints, prompts := map[string]map[string]string{}, map[string]map[string]string{}
 	names := map[string]bool{}
 	for _, b := range c.Bindings {
 		p.binding, p.tool = b.GetName(), ""
@@ -77,6 +77,7 @@ func (c *Content) Validate() []Problem {
 		names[b.GetName()] = true
 		p.bindingRules(b, c.Schemas)
 		p.endpoint(endpoints, b)
+		p.endpointPrompts(prompts, b)
 	}
 	p.documents(c.Bindings, endpoints)
 	return p.list
@@ -114,6 +115,7 @@ func (p *problems) bindingRules(b *Binding, schemas map[Digest][]byte) {
 		p.toolRules(t, b, schemas)
 	}
 	p.tool = ""
+	p.prompts(b)
 }
 
 // validName reports whether name can be that of a binding or a tool: what MCP
