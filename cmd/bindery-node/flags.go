@@ -24,6 +24,7 @@ type flags struct {
 
 	listen, admin  string
 	stdio          bool
+	stateful       bool
 	endpoint       string
 	given          func(flag string) bool
 	secretsDir     string
@@ -56,6 +57,7 @@ func (f *flags) register(cmd *cobra.Command) {
 	fs.StringVar(&f.admin, "admin", defaultAdmin, "serve /healthz, /readyz and /metrics at `ADDR`; with --stdio, a free port unless given")
 	fs.BoolVar(&f.stdio, "stdio", false, "serve MCP on stdin and stdout instead, to one client; end when it goes away")
 	fs.StringVar(&f.endpoint, "endpoint", "", "the `PATH` of the endpoint that the client of --stdio gets (default: the only one)")
+	fs.BoolVar(&f.stateful, "stateful", false, "give clients of MCP before 2026-07-28 sessions: they can be asked for something then, and must come back to this node")
 	fs.StringVar(&f.secretsDir, "secrets-dir", "", "look for secrets in the files of `DIR`")
 	fs.StringVar(&f.publicURL, "public-url", "", "`URL` at which clients reach this node; its host and origin are allowed")
 	fs.StringArrayVar(&f.allowedHosts, "allowed-host", nil, "answer requests whose Host is `NAME`")
@@ -90,6 +92,7 @@ func (f *flags) config() (node.Config, error) {
 		AllowedOrigins: f.allowedOrigins,
 		DrainDelay:     f.drainDelay,
 		DrainTimeout:   f.drainTimeout,
+		Stateful:       f.stateful,
 		NoFastPath:     f.fastPath == "off",
 	}, nil
 }
@@ -162,6 +165,8 @@ func (f *flags) checkStdio() error {
 	switch {
 	case f.stdio && f.given("listen"):
 		return daemon.Usagef("--listen and --stdio exclude each other: leave out one")
+	case f.stdio && f.stateful:
+		return daemon.Usagef("--stateful is for clients over HTTP: leave it out with --stdio")
 	case !f.stdio && f.endpoint != "":
 		return daemon.Usagef("--endpoint is for --stdio: other clients choose by the path of their URL")
 	}

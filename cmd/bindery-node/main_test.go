@@ -52,6 +52,7 @@ func TestCommandLine(t *testing.T) {
 		{"negative delay", []string{bundle, "--drain-delay", "-1s"}, daemon.ExitUsage, "--drain-delay cannot be negative"},
 		{"fast path", []string{bundle, "--fast-path", "maybe"}, daemon.ExitUsage, `--fast-path is on or off, not "maybe"`},
 		{"stdio and a listener", []string{bundle, "--stdio", "--listen", "127.0.0.1:0"}, daemon.ExitUsage, "--listen and --stdio exclude each other"},
+		{"stdio and sessions", []string{bundle, "--stdio", "--stateful"}, daemon.ExitUsage, "--stateful is for clients over HTTP"},
 		{"endpoint of a listener", []string{bundle, "--endpoint", "/mcp"}, daemon.ExitUsage, "--endpoint is for --stdio"},
 		{"level", []string{bundle, "--log-level", "loud"}, daemon.ExitUsage, "--log-level loud is none of"},
 		{"format", []string{bundle, "--log-format", "xml"}, daemon.ExitUsage, "--log-format xml is neither"},
@@ -81,7 +82,7 @@ func TestGoodCommandLine(t *testing.T) {
 		"--control-plane", "plane-0.example:7700,plane-1.example:7700", "--insecure", "--group", "blue", "--id", "node-1",
 		"--label", "zone=a", "--label", "rack=7", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0",
 		"--secrets-dir", t.TempDir(), "--public-url", "https://tools.example.com/agents", "--allowed-host", "tools.internal",
-		"--allowed-host", "::1", "--allowed-origin", "https://console.example:8443", "--drain-delay", "0s", "--drain-timeout", "1s", "--fast-path", "off",
+		"--allowed-host", "::1", "--allowed-origin", "https://console.example:8443", "--drain-delay", "0s", "--drain-timeout", "1s", "--fast-path", "off", "--stateful",
 		"--log-format", "json", "--log-level", "warn",
 	}, &stdout, &stderr)
 	if code != daemon.ExitOK || stdout.Len() > 0 || stderr.Len() > 0 {
@@ -99,12 +100,13 @@ func TestHelp(t *testing.T) {
 	for _, want := range []string{
 		"Examples:", "--control-plane", "--group", "--id", "--label", "--bundle", "--listen", "--admin", "--secrets-dir",
 		"--public-url", "--allowed-host", "--allowed-origin", "--drain-delay", "--drain-timeout", "--fast-path", "--insecure", "--stdio", "--endpoint",
+		"--stateful",
 	} {
 		if !strings.Contains(stdout.String(), want) {
 			t.Errorf("help is without %s", want)
 		}
 	}
-	for _, absent := range []string{"--cache", "--stateful", "tls"} {
+	for _, absent := range []string{"--cache", "tls"} {
 		if strings.Contains(stdout.String(), absent) {
 			t.Errorf("help offers %s", absent)
 		}

@@ -25,9 +25,10 @@ const defaultListen = "127.0.0.1:8080"
 func (p *program) dev() *cobra.Command {
 	var tags *[]string
 	var listen, secrets string
+	var stateful bool
 	var upstreams *[]string
-	c := command("dev [DIR] [--listen ADDR] [--upstream NAME=URL]... [--secrets-dir DIR] [-t TAG]...", "Serve a module from here and reload it on every save", oneDir, func(c *cobra.Command, args []string) error {
-		cfg := dev.Config{Dir: dirOf(args), Tags: *tags, Secrets: secrets, Log: p.log(slog.LevelWarn), Daemons: p.log(slog.LevelError)}
+	c := command("dev [DIR] [--listen ADDR] [--stateful] [--upstream NAME=URL]... [--secrets-dir DIR] [-t TAG]...", "Serve a module from here and reload it on every save", oneDir, func(c *cobra.Command, args []string) error {
+		cfg := dev.Config{Dir: dirOf(args), Tags: *tags, Secrets: secrets, Stateful: stateful, Log: p.log(slog.LevelWarn), Daemons: p.log(slog.LevelError)}
 		var err error
 		if cfg.Upstreams, err = parseUpstreams(c, *upstreams); err != nil {
 			return err
@@ -56,6 +57,7 @@ to another base URL than its sources say, which may have a path.`
 	f := c.Flags()
 	tags = tagsFlag(c)
 	f.StringVar(&listen, "listen", defaultListen, "serve MCP at this `ADDR`, host:port; port 0 picks a free one")
+	f.BoolVar(&stateful, "stateful", false, "give clients of MCP before 2026-07-28 sessions, as bindery-node --stateful does")
 	upstreams = upstreamFlag(c)
 	f.StringVar(&secrets, "secrets-dir", "", "the `DIR` of secrets, a file each")
 	return c

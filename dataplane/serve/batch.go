@@ -28,9 +28,13 @@ func (s *Server) batch(e *endpoint, w http.ResponseWriter, r *http.Request, body
 		return
 	}
 	answers, wait := []json.RawMessage{}, 0
+	alone := withoutSession(r) // a session would answer a request with a stream
 	for _, m := range messages {
-		p := &part{header: http.Header{}}
-		s.answer(e, p, r, m)
+		p, from := &part{header: http.Header{}}, r
+		if isRequest(m) {
+			from = alone
+		}
+		s.answer(e, p, from, m)
 		if p.body.Len() > 0 {
 			answers = append(answers, p.body.Bytes())
 		}
@@ -65,6 +69,12 @@ func openBatch(h http.Header, body []byte) (messages []json.RawMessage, refused 
 		return nil, notARequest(fmt.Sprintf("is a batch of more than %d messages", maxBatch))
 	}
 	return messages, nil
+}
+
+// isRequest reports whether data, an element of a batch, is to be answered.
+func isRequest(data []byte) bool {
+	m, refused := openMessage(data)
+	return refused != nil || m.id != nil && !m.answer
 }
 
 // joined returns values as the elements of an array.

@@ -13,7 +13,10 @@ import (
 	"github.com/bindery-dev/bindery/dataplane/table"
 )
 
-const methodCall = "tools/call"
+const (
+	methodCall       = "tools/call"
+	methodInitialize = "initialize"
+)
 
 // An endpoint speaks MCP at one path for as long as any table has the path, or with the
 // one client of [Server.ServeStdio].
@@ -23,6 +26,8 @@ type endpoint struct {
 	denied  atomic.Bool // a client was told that there is no table yet
 	current func() *table.Table
 	watch   watch
+	// sessions are those of the server; nil where its clients have none.
+	sessions *sessions
 	// serverInfo is what the endpoint tells clients about itself, as JSON.
 	serverInfo []byte
 	mcp        *mcp.Server
@@ -33,7 +38,7 @@ type endpoint struct {
 }
 
 func (s *Server) newEndpoint(path string) *endpoint {
-	e := &endpoint{path: path, current: s.Table, watch: watch{s.metrics, s.log, s.ids}}
+	e := &endpoint{path: path, current: s.Table, watch: watch{s.metrics, s.log, s.ids}, sessions: s.sessions}
 	e.life, e.end = context.WithCancel(s.streams)
 	info := &mcp.Implementation{Name: "bindery", Title: "Bindery", Version: s.version}
 	e.serverInfo, _ = json.Marshal(info) // texts always marshal
@@ -141,7 +146,9 @@ func (e *endpoint) answer(w http.ResponseWriter, r *http.Request, body []byte) {
 		}
 		refuse(w, *refused)
 	case m.id == nil || m.answer:
-		// There is no session that it could change, and no request that it answers.
+		if s := sessionOf(r.Context()); s != nil {
+			s.tell(r, m, body)
+		} // Else there is nothing that it could change, and no request that it answers.
 		w.WriteHeader(http.StatusAccepted)
 	default:
 		e.forward(w, r, m)
@@ -186,7 +193,7 @@ func (e *endpoint) checkStream(r *http.Request) *refusal {
 	case !strings.Contains(strings.Join(r.Header.Values("Accept"), ","), "text/event-stream"):
 		return &refusal{status: http.StatusNotAcceptable, code: jsonrpc.CodeInvalidRequest, message: "a GET is answered with a stream of events: accept text/event-stream"}
 	case e.life.Err() != nil:
-		return &refusal{status: http.StatusServiceUnavailable, code: jsonrpc.CodeInternalError, message: "this node is about to stop"}
+		return stopping()
 	}
 	return nil
 }

@@ -34,6 +34,8 @@ func (e *endpoint) fast(w http.ResponseWriter, r *http.Request, body []byte) boo
 		// what is not safe to give up goes on to its end, for the log to tell.
 		ctx = context.WithoutCancel(ctx)
 	}
+	ctx, over := cancelable(ctx, tool, env.id)
+	defer over()
 	done := e.watch.begin(ctx, e.path, t)
 	outcome := call.Do(ctx, tool, env.request(r.Header))
 	done(tool, outcome)

@@ -15,6 +15,20 @@ import (
 
 // forward has the SDK answer m, a request that it takes, which came as r.
 func (e *endpoint) forward(w http.ResponseWriter, r *http.Request, m message) {
+	switch s := sessionOf(r.Context()); {
+	case s != nil && m.method == methodInitialize:
+		refuse(w, refusal{status: http.StatusBadRequest, code: jsonrpc.CodeInvalidRequest, message: "the session is initialized", id: m.id})
+	case s != nil:
+		e.forwardTo(s.conn, w, r, m)
+	case m.method == methodInitialize && e.sessions != nil && canMeet(r.Context()):
+		e.meet(w, r, m)
+	default:
+		e.forwardTo(e.http, w, r, m)
+	}
+}
+
+// forwardTo has the SDK's handler h answer m.
+func (e *endpoint) forwardTo(h http.Handler, w http.ResponseWriter, r *http.Request, m message) {
 	r, end := withWait(w, r)
 	defer end()
 	out := &sdkWriter{ResponseWriter: w, id: m.id, stand: m.id}
@@ -26,7 +40,10 @@ func (e *endpoint) forward(w http.ResponseWriter, r *http.Request, m message) {
 	r.Header.Set("Mcp-Method", m.method) // as it may have been, in Base64, the SDK does not know it
 	r.Header.Set("Mcp-Name", name)
 	r.Body = io.NopCloser(bytes.NewReader(m.request(out.stand)))
-	e.http.ServeHTTP(out, r)
+	if s := sessionOf(r.Context()); s != nil {
+		defer s.note(m.id, s.cancelForwarded(out.stand))()
+	}
+	h.ServeHTTP(out, r)
 }
 
 // maxIDDigits is how long a number can be that every JSON library reads exactly.

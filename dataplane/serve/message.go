@@ -161,7 +161,7 @@ func (m method) isIn(version string) bool {
 // methodOf returns the method called name, if an endpoint has it.
 func methodOf(name string) (method, bool) {
 	switch name {
-	case "initialize":
+	case methodInitialize:
 		return method{params: new(mcp.InitializeParams), until: modern}, true
 	case "ping":
 		return method{params: new(mcp.PingParams), optional: true, until: modern}, true

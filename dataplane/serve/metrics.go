@@ -20,6 +20,7 @@ type metrics struct {
 	checks   *prometheus.CounterVec
 	inFlight prometheus.Gauge
 	streams  prometheus.Gauge
+	sessions prometheus.Gauge
 }
 
 // newMetrics registers the metrics of one server; r may be nil.
@@ -51,9 +52,13 @@ func newMetrics(r prometheus.Registerer) *metrics {
 			Name: "bindery_node_listen_streams",
 			Help: "Clients that wait to hear of changes.",
 		}),
+		sessions: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "bindery_node_sessions",
+			Help: "Sessions of clients that were given one.",
+		}),
 	}
 	if r != nil {
-		r.MustRegister(m.calls, m.duration, m.retries, m.breaches.total, m.checks, m.inFlight, m.streams)
+		r.MustRegister(m.calls, m.duration, m.retries, m.breaches.total, m.checks, m.inFlight, m.streams, m.sessions)
 	}
 	return m
 }

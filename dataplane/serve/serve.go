@@ -7,8 +7,8 @@
 // around it is the SDK's. In between sits one [mcp.Server] for every endpoint
 // path, which knows no tools: a middleware answers for the table.
 //
-// All revisions of the protocol are served on the one listener and no session is
-// kept, so any node can answer any request.
+// All revisions of the protocol are served on the one listener. Unless clients are given
+// sessions, see [Config.Stateful], any node can answer any request.
 package serve
 
 import (
@@ -49,6 +49,12 @@ type Config struct {
 	MaxBody int64
 	// Metrics is where the server registers its metrics; nil drops them.
 	Metrics prometheus.Registerer
+	// Stateful gives sessions to clients of revisions before 2026-07-28 that initialize,
+	// so that they can be asked for something; a session is this process's own. Other
+	// requests are answered without, as all are where it is not set.
+	Stateful bool
+	// MaxSessions is how many sessions there are at once; 0 means 10,000.
+	MaxSessions int
 	// NoFastPath leaves every request to the SDK. Without it the server answers plain
 	// tools/call itself, with the same answers.
 	NoFastPath bool
@@ -67,6 +73,7 @@ type Server struct {
 	metrics    *metrics
 	log        *slog.Logger
 	ids        *ids
+	sessions   *sessions // nil: there are none
 
 	live atomic.Pointer[live] // nil before the first table
 
@@ -114,6 +121,9 @@ func New(cfg Config) *Server {
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Stateful {
+		s.sessions = newSessions(cfg.MaxSessions)
 	}
 	s.streams, s.endStreams = context.WithCancel(context.Background())
 	return s
@@ -167,7 +177,7 @@ func tell(prev, now *live) {
 }
 
 // EndStreams ends every stream on which a client waits for changes, and every
-// later one at once. Calls are answered as before. It is for a node that is about
+// session, and every later one at once. Calls are answered as before. It is for a node that is about
 // to stop: streams would outlive its patience.
 func (s *Server) EndStreams() { s.endStreams() }
 
@@ -211,15 +221,48 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch r.Method {
 	case http.MethodPost:
 		s.post(e, w, r)
-	case http.MethodGet:
-		e.stream(w, r)
+	case http.MethodGet, http.MethodDelete:
+		s.bodiless(e, w, r)
 	default:
-		notAllowed(w, "GET, POST")
+		notAllowed(w, s.allowed())
 	}
+}
+
+// bodiless answers a GET or a DELETE: of a session, or of a client that has none.
+func (s *Server) bodiless(e *endpoint, w http.ResponseWriter, r *http.Request) {
+	session, refused := s.sessions.enter(e, r.Header)
+	switch {
+	case refused != nil:
+		refuse(w, *refused)
+	case session != nil:
+		defer session.leave()
+		session.bodiless(w, session.of(r))
+	case r.Method == http.MethodGet:
+		e.stream(w, r)
+	case s.sessions != nil:
+		refuse(w, refusal{status: http.StatusBadRequest, code: jsonrpc.CodeInvalidRequest, message: "a DELETE ends a session: name it in " + headerSession})
+	default:
+		notAllowed(w, s.allowed())
+	}
+}
+
+// allowed returns the methods that an endpoint takes.
+func (s *Server) allowed() string {
+	if s.sessions != nil {
+		return "DELETE, GET, POST"
+	}
+	return "GET, POST"
 }
 
 func (s *Server) post(e *endpoint, w http.ResponseWriter, r *http.Request) {
 	body, refused := readBody(w, r, s.maxBody)
+	if refused == nil {
+		var session *session
+		if session, refused = s.sessions.enter(e, r.Header); session != nil {
+			defer session.leave()
+			r = session.of(r)
+		}
+	}
 	if refused == nil && !s.noFastPath && e.fast(w, r, body) {
 		return
 	}

@@ -33,6 +33,7 @@ type Config struct {
 	Tags      []string // to compile with
 	Upstreams []Upstream
 	Secrets   string       // the directory of secrets; "" for none
+	Stateful  bool         // as in [node.Config]
 	MCP       net.Listener // open; Run closes it; nil with Stdio
 	Stdio     *node.Stdio  // the only client, whose going ends Run; nil for those of MCP
 	Report    func(Event)  // is told what became of each save; calls do not overlap
@@ -62,7 +63,7 @@ type Event struct {
 func Run(ctx context.Context, cfg Config) error {
 	s := &session{cfg: cfg}
 	err := local.Run(ctx, local.Config{
-		Name: group, MCP: cfg.MCP, Stdio: cfg.Stdio, Compile: s.compile, Secrets: cfg.Secrets, Log: cfg.Daemons,
+		Name: group, MCP: cfg.MCP, Stdio: cfg.Stdio, Compile: s.compile, Secrets: cfg.Secrets, Stateful: cfg.Stateful, Log: cfg.Daemons,
 	}, s.follow)
 	if ctx.Err() != nil {
 		return nil

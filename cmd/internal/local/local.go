@@ -34,7 +34,9 @@ type Config struct {
 	Compile func(context.Context, *sourcev1.Sources) (*sourcev1.Compiled, error)
 	Secrets string                      // the directory of secrets; "" for none
 	Env     func(string) (string, bool) // finds variables that are secrets; nil means os.LookupEnv
-	Log     *slog.Logger                // of both; nil drops it
+	// Stateful is as in [node.Config].
+	Stateful bool
+	Log      *slog.Logger // of both; nil drops it
 }
 
 // Run starts both, waits until the node has connected, and then calls do with a
@@ -76,7 +78,7 @@ func Run(ctx context.Context, cfg Config, do func(context.Context, *operator.Cli
 		defer stop() // its client may have gone
 		return node.Run(ctx, node.Config{
 			MCP: cfg.MCP, Stdio: cfg.Stdio, Admin: admin, ControlPlane: []string{addr}, Group: cfg.Name, ID: cfg.Name,
-			Secrets: cfg.Secrets, Env: cfg.Env, DrainTimeout: drain, Log: cfg.Log,
+			Secrets: cfg.Secrets, Env: cfg.Env, Stateful: cfg.Stateful, DrainTimeout: drain, Log: cfg.Log,
 		})
 	})
 	parts.Go(func() error {

@@ -74,8 +74,8 @@ type Config struct {
 	PublicURL      *url.URL
 	AllowedHosts   []string
 	AllowedOrigins []string
-	// NoFastPath is as in [serve.Config].
-	NoFastPath bool
+	// Stateful and NoFastPath are as in [serve.Config].
+	Stateful, NoFastPath bool
 
 	// DrainDelay is how long a node that was told to stop goes on as before, but
 	// for its readiness; 0 for not at all, as with Stdio. DrainTimeout is how long calls
@@ -153,6 +153,7 @@ func newNode(cfg Config) *node {
 			PublicURL:      cfg.PublicURL,
 			AllowedHosts:   cfg.AllowedHosts,
 			AllowedOrigins: cfg.AllowedOrigins,
+			Stateful:       cfg.Stateful,
 			NoFastPath:     cfg.NoFastPath,
 			Metrics:        registry,
 			Log:            cfg.Log,
