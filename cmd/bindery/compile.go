@@ -99,13 +99,14 @@ func countTools(c *irv1.Content) int {
 }
 
 // A bundleView is a bundle for scripts: bindings as protobuf's JSON form has them,
-// schemas as they are, by digest.
+// schemas as they are and files in Base64, by digest.
 type bundleView struct {
 	Digest   string                     `json:"digest"`
 	Level    uint32                     `json:"level"`
 	Features []string                   `json:"features"`
 	Bindings []json.RawMessage          `json:"bindings"`
 	Schemas  map[string]json.RawMessage `json:"schemas"`
+	Files    map[string][]byte          `json:"files"`
 }
 
 func (p *program) printBundle(c *irv1.Content) error {
@@ -115,6 +116,7 @@ func (p *program) printBundle(c *irv1.Content) error {
 		Features: append([]string{}, c.Manifest.GetFeatures()...),
 		Bindings: []json.RawMessage{},
 		Schemas:  map[string]json.RawMessage{},
+		Files:    map[string][]byte{},
 	}
 	for _, b := range c.Bindings {
 		data, err := stableJSON(b)
@@ -125,6 +127,9 @@ func (p *program) printBundle(c *irv1.Content) error {
 	}
 	for d, s := range c.Schemas {
 		v.Schemas[d.String()] = s
+	}
+	for d, f := range c.Files {
+		v.Files[d.String()] = f
 	}
 	return p.printJSON(v)
 }

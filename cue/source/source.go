@@ -25,9 +25,15 @@ const MaxBytes = 32 << 20
 // [MaxFiles] or [MaxBytes].
 var ErrTooLarge = errors.New("module is too large")
 
-// Read reads the CUE files and JSON documents of dir and everything below it.
-// Directories whose name begins with "." or "_" are left out, as CUE does, and so
-// is node_modules. Tags are empty.
+// FilesDir is the name of directories of which everything belongs to a module, not only
+// what is CUE or JSON. Nothing else that lies in a module is read: no key, no archive
+// gets to a control plane for being there.
+const FilesDir = "files"
+
+// Read reads the CUE files and JSON documents of dir and everything below it, and
+// all that is in directories called [FilesDir] or below them. Directories whose name
+// begins with "." or "_" are left out, as CUE does, and so is node_modules; so are files
+// whose name begins with ".". Tags are empty.
 //
 // A symbolic link is followed when what it names lies inside dir and refused
 // otherwise; one that names a directory is skipped. The errors are those of the
@@ -55,7 +61,13 @@ func Named(name string) bool {
 		}
 	}
 	base := path.Base(name)
-	return !strings.HasPrefix(base, ".") && (path.Ext(base) == ".cue" || path.Ext(base) == ".json")
+	return !strings.HasPrefix(base, ".") && (path.Ext(base) == ".cue" || path.Ext(base) == ".json" || IsFile(name))
+}
+
+// IsFile reports whether the path is that of something in a directory called [FilesDir]
+// or below one.
+func IsFile(name string) bool {
+	return slices.Contains(strings.Split(path.Dir(name), "/"), FilesDir)
 }
 
 func skipped(dir string) bool {

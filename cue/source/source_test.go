@@ -51,9 +51,9 @@ func TestRead(t *testing.T) {
 	write(t, dir, map[string]string{
 		"a.cue": "1", "a/b.cue": "2", "a/b.json": "3", "cue.mod/module.cue": "4", "cue.mod/pkg/x.example/x.cue": "5",
 		"README.md": "", ".hidden.cue": "", ".git/x.cue": "", "_old/x.cue": "", "a/.idea/x.json": "", "node_modules/x/package.json": "",
-		"a.cue.orig": "", "a/CUE": "",
+		"a.cue.orig": "", "a/CUE": "", "a/files/page.html": "6", "a/files/.env": "", "key.pem": "",
 	})
-	want := []string{"a.cue=1", "a/b.cue=2", "a/b.json=3", "cue.mod/module.cue=4", "cue.mod/pkg/x.example/x.cue=5"}
+	want := []string{"a.cue=1", "a/b.cue=2", "a/b.json=3", "a/files/page.html=6", "cue.mod/module.cue=4", "cue.mod/pkg/x.example/x.cue=5"}
 	if got := read(t, dir); !slices.Equal(got, want) {
 		t.Errorf("files are %q, want %q", got, want)
 	}
@@ -145,6 +145,8 @@ func TestWrite(t *testing.T) {
 func TestNamed(t *testing.T) {
 	for name, want := range map[string]bool{
 		"a.cue": true, "a/b.json": true, "cue.mod/module.cue": true,
+		"files/a.html": true, "a/files/b/c.png": true, "files/LICENSE": true, "files/.env": false, "files/.git/a": false, "files/_old/a.png": false,
+		"a/myfiles/b.html": false, "files": false, "files.html": false, "node_modules/files/a.js": false,
 		"a.yaml": false, ".a.cue": false, ".git/a.cue": false, "a/_b/c.cue": false, "node_modules/a.json": false, "a": false,
 	} {
 		if got := source.Named(name); got != want {

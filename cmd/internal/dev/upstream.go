@@ -2,7 +2,9 @@ package dev
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
 
 	"google.golang.org/protobuf/proto"
@@ -68,8 +70,8 @@ func redirect(b *irv1.Bundle, upstreams []Upstream) (*irv1.Bundle, error) {
 		}
 		bindings[i] = at(bindings[i], u.URL)
 	}
-	schemas := b.GetBlobs()[len(content.Bindings):]
-	return irv1.Seal(bindings, schemas, content.Manifest.GetFeatures()...)
+	schemas, files := slices.Collect(maps.Values(content.Schemas)), slices.Collect(maps.Values(content.Files))
+	return irv1.Parts{Bindings: bindings, Schemas: schemas, Files: files, Features: content.Manifest.GetFeatures()}.Seal()
 }
 
 // at returns binding with its upstream at u. Plain HTTP takes no TLS.

@@ -42,7 +42,9 @@ func sealed(t *testing.T, upstreams ...*irv1.Upstream) *irv1.Bundle {
 	for i, u := range upstreams {
 		bindings = append(bindings, &irv1.Binding{Name: string(rune('a' + i)), Upstream: u})
 	}
-	b, err := irv1.Seal(bindings, [][]byte{[]byte(`{"type":"object"}`), []byte(`true`)}, "feature")
+	b, err := irv1.Parts{
+		Bindings: bindings, Schemas: [][]byte{[]byte(`{"type":"object"}`), []byte(`true`)}, Files: [][]byte{[]byte("true")}, Features: []string{"feature"},
+	}.Seal()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,8 +78,8 @@ func TestRedirect(t *testing.T) {
 		if !proto.Equal(content.Bindings[0].Upstream, kept) || !proto.Equal(content.Bindings[1].Upstream, tt.want) {
 			t.Errorf("%s: upstreams are %v and %v", tt.url, content.Bindings[0].Upstream, content.Bindings[1].Upstream)
 		}
-		if len(content.Schemas) != 2 || len(content.Manifest.Features) != 1 {
-			t.Errorf("%s: %d schemas and features %v remain", tt.url, len(content.Schemas), content.Manifest.Features)
+		if len(content.Schemas) != 2 || len(content.Files) != 1 || len(content.Manifest.Features) != 1 {
+			t.Errorf("%s: %d schemas, %d files and features %v remain", tt.url, len(content.Schemas), len(content.Files), content.Manifest.Features)
 		}
 	}
 }

@@ -55,6 +55,7 @@ type Content struct {
 	Manifest *Manifest
 	Bindings []*Binding        // in the order of the manifest: by name
 	Schemas  map[Digest][]byte // JSON Schema documents
+	Files    map[Digest][]byte // what bindings show as it is
 }
 
 // Marshal serialises m so that equal messages give equal bytes within one build
@@ -63,15 +64,27 @@ func Marshal(m proto.Message) ([]byte, error) {
 	return proto.MarshalOptions{Deterministic: true}.Marshal(m)
 }
 
-// Seal makes a bundle of bindings and the schemas they refer to. It sorts
-// bindings by name; what is inside them must be sorted already.
-// Schemas may repeat; a repeated one is stored once. The error says which blob is
-// larger than [MaxBlob], or that the bundle is larger than [MaxBundle].
-func Seal(bindings []*Binding, schemas [][]byte, features ...string) (*Bundle, error) {
-	bindings = slices.SortedFunc(slices.Values(bindings), func(a, b *Binding) int {
+// Parts are what a bundle is made of. Schemas and files are those that bindings refer
+// to; one that stands twice is stored once.
+type Parts struct {
+	Bindings       []*Binding
+	Schemas, Files [][]byte
+	Features       []string
+}
+
+// Seal makes a bundle of bindings and schemas.
+func Seal(bindings []*Binding, schemas [][]byte) (*Bundle, error) {
+	return Parts{Bindings: bindings, Schemas: schemas}.Seal()
+}
+
+// Seal makes a bundle. It sorts bindings by name; what is inside them must be sorted
+// already. The error says which blob is larger than [MaxBlob], or that the bundle is
+// larger than [MaxBundle].
+func (p Parts) Seal() (*Bundle, error) {
+	bindings := slices.SortedFunc(slices.Values(p.Bindings), func(a, b *Binding) int {
 		return cmp.Compare(a.GetName(), b.GetName())
 	})
-	m := &Manifest{Level: Level, Features: slices.Sorted(slices.Values(features))}
+	m := &Manifest{Level: Level, Features: slices.Sorted(slices.Values(p.Features))}
 	b := &Bundle{}
 	for _, binding := range bindings {
 		blob, err := Marshal(binding)
@@ -81,19 +94,27 @@ func Seal(bindings []*Binding, schemas [][]byte, features ...string) (*Bundle, e
 		m.Bindings = append(m.Bindings, ref(binding.GetName(), blob))
 		b.Blobs = append(b.Blobs, blob)
 	}
-	documents := map[Digest][]byte{}
-	for _, s := range schemas {
-		documents[DigestOf(s)] = s
-	}
-	for _, d := range slices.SortedFunc(maps.Keys(documents), compareDigests) {
-		m.Schemas = append(m.Schemas, ref("", documents[d]))
-		b.Blobs = append(b.Blobs, documents[d])
-	}
+	m.Schemas = b.add(p.Schemas)
+	m.Files = b.add(p.Files)
 	var err error
 	if b.Manifest, err = Marshal(m); err != nil {
 		return nil, fmt.Errorf("manifest: %w", err)
 	}
 	return b, checkSizes(m, b)
+}
+
+// add adds blobs to b, each once, and returns the references to them, sorted by digest.
+func (b *Bundle) add(blobs [][]byte) []*BlobRef {
+	byDigest := map[Digest][]byte{}
+	for _, blob := range blobs {
+		byDigest[DigestOf(blob)] = blob
+	}
+	var refs []*BlobRef
+	for _, d := range slices.SortedFunc(maps.Keys(byDigest), compareDigests) {
+		refs = append(refs, ref("", byDigest[d]))
+		b.Blobs = append(b.Blobs, byDigest[d])
+	}
+	return refs
 }
 
 // Open verifies every blob of b against the manifest and takes b apart. It holds
@@ -104,9 +125,9 @@ func Open(b *Bundle) (*Content, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Content{Digest: DigestOf(b.GetManifest()), Manifest: m, Schemas: map[Digest][]byte{}}
-	if len(b.GetBlobs()) != len(m.GetBindings())+len(m.GetSchemas()) {
-		return nil, fmt.Errorf("bundle has %d blobs, its manifest names %d", len(b.GetBlobs()), len(m.GetBindings())+len(m.GetSchemas()))
+	c := &Content{Digest: DigestOf(b.GetManifest()), Manifest: m, Schemas: map[Digest][]byte{}, Files: map[Digest][]byte{}}
+	if len(b.GetBlobs()) != len(m.Refs()) {
+		return nil, fmt.Errorf("bundle has %d blobs, its manifest names %d", len(b.GetBlobs()), len(m.Refs()))
 	}
 	if err := checkSizes(m, b); err != nil {
 		return nil, err
@@ -115,6 +136,9 @@ func Open(b *Bundle) (*Content, error) {
 		blob := b.GetBlobs()[i]
 		if d := DigestOf(blob); !bytes.Equal(d[:], r.GetSha256()) {
 			return nil, fmt.Errorf("blob %d is damaged: it hashes to %s, the manifest says %x", i, d, r.GetSha256())
+		} else if i >= len(m.GetBindings())+len(m.GetSchemas()) {
+			c.Files[d] = blob
+			continue
 		} else if i >= len(m.GetBindings()) {
 			c.Schemas[d] = blob
 			continue
@@ -149,14 +173,19 @@ func OpenManifest(data []byte) (*Manifest, error) {
 	if !slices.IsSortedFunc(m.GetBindings(), func(a, b *BlobRef) int { return cmp.Compare(a.GetName(), b.GetName()) }) {
 		return nil, errors.New("manifest: bindings are not sorted by name")
 	}
-	if !slices.IsSortedFunc(m.GetSchemas(), func(a, b *BlobRef) int { return bytes.Compare(a.GetSha256(), b.GetSha256()) }) {
+	if !slices.IsSortedFunc(m.GetSchemas(), compareRefs) {
 		return nil, errors.New("manifest: schemas are not sorted by digest")
+	}
+	if !slices.IsSortedFunc(m.GetFiles(), compareRefs) {
+		return nil, errors.New("manifest: files are not sorted by digest")
 	}
 	return m, nil
 }
 
 // Refs returns the references of m in the order of a bundle's blobs.
-func (m *Manifest) Refs() []*BlobRef { return slices.Concat(m.GetBindings(), m.GetSchemas()) }
+func (m *Manifest) Refs() []*BlobRef {
+	return slices.Concat(m.GetBindings(), m.GetSchemas(), m.GetFiles())
+}
 
 func ref(name string, blob []byte) *BlobRef {
 	d := DigestOf(blob)
@@ -174,7 +203,7 @@ func checkSizes(m *Manifest, b *Bundle) error {
 		if i < len(m.GetBindings()) {
 			return fmt.Errorf("binding %q compiles to %d bytes, more than the %d that fit one message: split it in two", r.GetName(), size, MaxBlob)
 		}
-		return fmt.Errorf("schema %x has %d bytes, more than the %d that fit one message", r.GetSha256()[:6], size, MaxBlob)
+		return fmt.Errorf("schema or file %x has %d bytes, more than the %d that fit one message", r.GetSha256()[:6], size, MaxBlob)
 	}
 	if total > MaxBundle {
 		return fmt.Errorf("bundle has %d bytes, more than the %d allowed: split the module", total, MaxBundle)
@@ -183,3 +212,5 @@ func checkSizes(m *Manifest, b *Bundle) error {
 }
 
 func compareDigests(a, b Digest) int { return bytes.Compare(a[:], b[:]) }
+
+func compareRefs(a, b *BlobRef) int { return bytes.Compare(a.GetSha256(), b.GetSha256()) }

@@ -959,7 +959,10 @@ type Manifest struct {
 	// bindings are sorted by name.
 	Bindings []*BlobRef `protobuf:"bytes,3,rep,name=bindings,proto3" json:"bindings,omitempty"`
 	// schemas are sorted by sha256; their names are empty.
-	Schemas       []*BlobRef `protobuf:"bytes,4,rep,name=schemas,proto3" json:"schemas,omitempty"`
+	Schemas []*BlobRef `protobuf:"bytes,4,rep,name=schemas,proto3" json:"schemas,omitempty"`
+	// files are what bindings show as it is, such as the body of a resource; sorted by
+	// sha256; their names are empty.
+	Files         []*BlobRef `protobuf:"bytes,5,rep,name=files,proto3" json:"files,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1018,6 +1021,13 @@ func (x *Manifest) GetBindings() []*BlobRef {
 func (x *Manifest) GetSchemas() []*BlobRef {
 	if x != nil {
 		return x.Schemas
+	}
+	return nil
+}
+
+func (x *Manifest) GetFiles() []*BlobRef {
+	if x != nil {
+		return x.Files
 	}
 	return nil
 }
@@ -1090,7 +1100,7 @@ type Bundle struct {
 	// manifest is a serialised Manifest.
 	Manifest []byte `protobuf:"bytes,1,opt,name=manifest,proto3" json:"manifest,omitempty"`
 	// blobs are in the order of the manifest: first the bindings, each a
-	// serialised Binding, then the schemas, each a JSON Schema document.
+	// serialised Binding, then the schemas, each a JSON Schema document, then the files.
 	Blobs         [][]byte `protobuf:"bytes,2,rep,name=blobs,proto3" json:"blobs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -5065,12 +5075,13 @@ var File_bindery_ir_v1_ir_proto protoreflect.FileDescriptor
 
 const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\n" +
-	"\x16bindery/ir/v1/ir.proto\x12\rbindery.ir.v1\x1a\x1egoogle/protobuf/duration.proto\"\xa2\x01\n" +
+	"\x16bindery/ir/v1/ir.proto\x12\rbindery.ir.v1\x1a\x1egoogle/protobuf/duration.proto\"\xd0\x01\n" +
 	"\bManifest\x12\x14\n" +
 	"\x05level\x18\x01 \x01(\rR\x05level\x12\x1a\n" +
 	"\bfeatures\x18\x02 \x03(\tR\bfeatures\x122\n" +
 	"\bbindings\x18\x03 \x03(\v2\x16.bindery.ir.v1.BlobRefR\bbindings\x120\n" +
-	"\aschemas\x18\x04 \x03(\v2\x16.bindery.ir.v1.BlobRefR\aschemas\"I\n" +
+	"\aschemas\x18\x04 \x03(\v2\x16.bindery.ir.v1.BlobRefR\aschemas\x12,\n" +
+	"\x05files\x18\x05 \x03(\v2\x16.bindery.ir.v1.BlobRefR\x05files\"I\n" +
 	"\aBlobRef\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
 	"\x06sha256\x18\x02 \x01(\fR\x06sha256\x12\x12\n" +
@@ -5556,99 +5567,100 @@ var file_bindery_ir_v1_ir_proto_goTypes = []any{
 var file_bindery_ir_v1_ir_proto_depIdxs = []int32{
 	18, // 0: bindery.ir.v1.Manifest.bindings:type_name -> bindery.ir.v1.BlobRef
 	18, // 1: bindery.ir.v1.Manifest.schemas:type_name -> bindery.ir.v1.BlobRef
-	22, // 2: bindery.ir.v1.Binding.upstream:type_name -> bindery.ir.v1.Upstream
-	32, // 3: bindery.ir.v1.Binding.meta:type_name -> bindery.ir.v1.MetaRule
-	34, // 4: bindery.ir.v1.Binding.errors:type_name -> bindery.ir.v1.Errors
-	45, // 5: bindery.ir.v1.Binding.tools:type_name -> bindery.ir.v1.Tool
-	21, // 6: bindery.ir.v1.Binding.documents:type_name -> bindery.ir.v1.Document
-	67, // 7: bindery.ir.v1.Binding.redact:type_name -> bindery.ir.v1.Place
-	67, // 8: bindery.ir.v1.Binding.reveal:type_name -> bindery.ir.v1.Place
-	55, // 9: bindery.ir.v1.Binding.prompts:type_name -> bindery.ir.v1.Prompt
-	70, // 10: bindery.ir.v1.Document.max_age:type_name -> google.protobuf.Duration
-	0,  // 11: bindery.ir.v1.Upstream.scheme:type_name -> bindery.ir.v1.Scheme
-	25, // 12: bindery.ir.v1.Upstream.headers:type_name -> bindery.ir.v1.Header
-	26, // 13: bindery.ir.v1.Upstream.credential:type_name -> bindery.ir.v1.Credential
-	23, // 14: bindery.ir.v1.Upstream.retry_budget:type_name -> bindery.ir.v1.RetryBudget
-	24, // 15: bindery.ir.v1.Upstream.tls:type_name -> bindery.ir.v1.TLS
-	1,  // 16: bindery.ir.v1.TLS.min:type_name -> bindery.ir.v1.TLSVersion
-	27, // 17: bindery.ir.v1.Credential.bearer:type_name -> bindery.ir.v1.BearerCredential
-	28, // 18: bindery.ir.v1.Credential.basic:type_name -> bindery.ir.v1.BasicCredential
-	29, // 19: bindery.ir.v1.Credential.header:type_name -> bindery.ir.v1.HeaderCredential
-	30, // 20: bindery.ir.v1.Credential.oauth2:type_name -> bindery.ir.v1.OAuth2Credential
-	0,  // 21: bindery.ir.v1.OAuth2Credential.scheme:type_name -> bindery.ir.v1.Scheme
-	31, // 22: bindery.ir.v1.OAuth2Credential.parameters:type_name -> bindery.ir.v1.TokenParameter
-	2,  // 23: bindery.ir.v1.OAuth2Credential.client_auth:type_name -> bindery.ir.v1.ClientAuth
-	24, // 24: bindery.ir.v1.OAuth2Credential.tls:type_name -> bindery.ir.v1.TLS
-	3,  // 25: bindery.ir.v1.MetaRule.format:type_name -> bindery.ir.v1.Format
-	4,  // 26: bindery.ir.v1.MetaRule.generate:type_name -> bindery.ir.v1.Generate
-	5,  // 27: bindery.ir.v1.Errors.style:type_name -> bindery.ir.v1.ErrorStyle
-	33, // 28: bindery.ir.v1.Errors.unwrap:type_name -> bindery.ir.v1.Pointer
-	33, // 29: bindery.ir.v1.Errors.message:type_name -> bindery.ir.v1.Pointer
-	36, // 30: bindery.ir.v1.Errors.rules:type_name -> bindery.ir.v1.ErrorRule
-	41, // 31: bindery.ir.v1.Errors.payload:type_name -> bindery.ir.v1.PayloadError
-	6,  // 32: bindery.ir.v1.Condition.failure:type_name -> bindery.ir.v1.Failure
-	35, // 33: bindery.ir.v1.ErrorRule.conditions:type_name -> bindery.ir.v1.Condition
-	40, // 34: bindery.ir.v1.ErrorRule.set:type_name -> bindery.ir.v1.Member
-	40, // 35: bindery.ir.v1.ErrorRule.fallback:type_name -> bindery.ir.v1.Member
-	37, // 36: bindery.ir.v1.ErrorRule.body:type_name -> bindery.ir.v1.BodyCondition
-	39, // 37: bindery.ir.v1.ErrorRule.headers:type_name -> bindery.ir.v1.HeaderMember
-	33, // 38: bindery.ir.v1.BodyCondition.at:type_name -> bindery.ir.v1.Pointer
-	38, // 39: bindery.ir.v1.BodyCondition.values:type_name -> bindery.ir.v1.Scalar
-	40, // 40: bindery.ir.v1.PayloadError.data:type_name -> bindery.ir.v1.Member
-	42, // 41: bindery.ir.v1.PayloadError.keywords:type_name -> bindery.ir.v1.KeywordWord
-	9,  // 42: bindery.ir.v1.MediaRange.kind:type_name -> bindery.ir.v1.PartKind
-	7,  // 43: bindery.ir.v1.Tool.method:type_name -> bindery.ir.v1.Method
-	47, // 44: bindery.ir.v1.Tool.path:type_name -> bindery.ir.v1.PathPart
-	48, // 45: bindery.ir.v1.Tool.arguments:type_name -> bindery.ir.v1.Argument
-	49, // 46: bindery.ir.v1.Tool.payload:type_name -> bindery.ir.v1.Payload
-	70, // 47: bindery.ir.v1.Tool.timeout:type_name -> google.protobuf.Duration
-	51, // 48: bindery.ir.v1.Tool.annotations:type_name -> bindery.ir.v1.Annotations
-	8,  // 49: bindery.ir.v1.Tool.result:type_name -> bindery.ir.v1.ResultMode
-	50, // 50: bindery.ir.v1.Tool.output:type_name -> bindery.ir.v1.Output
-	43, // 51: bindery.ir.v1.Tool.produces:type_name -> bindery.ir.v1.MediaRange
-	44, // 52: bindery.ir.v1.Tool.result_meta:type_name -> bindery.ir.v1.ResultMeta
-	46, // 53: bindery.ir.v1.Tool.retry:type_name -> bindery.ir.v1.Retry
-	52, // 54: bindery.ir.v1.Tool.checks:type_name -> bindery.ir.v1.CallCheck
-	70, // 55: bindery.ir.v1.Retry.max_wait:type_name -> google.protobuf.Duration
-	70, // 56: bindery.ir.v1.Retry.backoff:type_name -> google.protobuf.Duration
-	10, // 57: bindery.ir.v1.Argument.in:type_name -> bindery.ir.v1.ArgumentIn
-	11, // 58: bindery.ir.v1.Argument.type:type_name -> bindery.ir.v1.ArgumentType
-	11, // 59: bindery.ir.v1.Argument.items:type_name -> bindery.ir.v1.ArgumentType
-	12, // 60: bindery.ir.v1.Argument.style:type_name -> bindery.ir.v1.ArrayStyle
-	13, // 61: bindery.ir.v1.Payload.check:type_name -> bindery.ir.v1.Check
-	13, // 62: bindery.ir.v1.Output.check:type_name -> bindery.ir.v1.Check
-	14, // 63: bindery.ir.v1.CallCheck.level:type_name -> bindery.ir.v1.CheckLevel
-	67, // 64: bindery.ir.v1.CallCheck.has:type_name -> bindery.ir.v1.Place
-	53, // 65: bindery.ir.v1.CallCheck.subset:type_name -> bindery.ir.v1.Subset
-	54, // 66: bindery.ir.v1.CallCheck.or:type_name -> bindery.ir.v1.Alternative
-	67, // 67: bindery.ir.v1.Subset.these:type_name -> bindery.ir.v1.Place
-	67, // 68: bindery.ir.v1.Subset.of:type_name -> bindery.ir.v1.Place
-	67, // 69: bindery.ir.v1.Alternative.at:type_name -> bindery.ir.v1.Place
-	38, // 70: bindery.ir.v1.Alternative.equals:type_name -> bindery.ir.v1.Scalar
-	56, // 71: bindery.ir.v1.Prompt.arguments:type_name -> bindery.ir.v1.PromptArgument
-	57, // 72: bindery.ir.v1.Prompt.messages:type_name -> bindery.ir.v1.PromptMessages
-	59, // 73: bindery.ir.v1.Prompt.use:type_name -> bindery.ir.v1.PromptUse
-	60, // 74: bindery.ir.v1.PromptArgument.completion:type_name -> bindery.ir.v1.Completion
-	58, // 75: bindery.ir.v1.PromptMessages.messages:type_name -> bindery.ir.v1.PromptMessage
-	16, // 76: bindery.ir.v1.PromptMessage.role:type_name -> bindery.ir.v1.Role
-	65, // 77: bindery.ir.v1.PromptMessage.text:type_name -> bindery.ir.v1.Text
-	63, // 78: bindery.ir.v1.PromptUse.use:type_name -> bindery.ir.v1.Use
-	33, // 79: bindery.ir.v1.PromptUse.at:type_name -> bindery.ir.v1.Pointer
-	61, // 80: bindery.ir.v1.Completion.values:type_name -> bindery.ir.v1.Values
-	62, // 81: bindery.ir.v1.Completion.use:type_name -> bindery.ir.v1.CompletionUse
-	63, // 82: bindery.ir.v1.CompletionUse.use:type_name -> bindery.ir.v1.Use
-	67, // 83: bindery.ir.v1.CompletionUse.at:type_name -> bindery.ir.v1.Place
-	64, // 84: bindery.ir.v1.Use.arguments:type_name -> bindery.ir.v1.UseArgument
-	65, // 85: bindery.ir.v1.UseArgument.text:type_name -> bindery.ir.v1.Text
-	66, // 86: bindery.ir.v1.Text.parts:type_name -> bindery.ir.v1.TextPart
-	15, // 87: bindery.ir.v1.Place.side:type_name -> bindery.ir.v1.Side
-	68, // 88: bindery.ir.v1.Place.steps:type_name -> bindery.ir.v1.Step
-	69, // 89: bindery.ir.v1.Step.every:type_name -> bindery.ir.v1.Every
-	90, // [90:90] is the sub-list for method output_type
-	90, // [90:90] is the sub-list for method input_type
-	90, // [90:90] is the sub-list for extension type_name
-	90, // [90:90] is the sub-list for extension extendee
-	0,  // [0:90] is the sub-list for field type_name
+	18, // 2: bindery.ir.v1.Manifest.files:type_name -> bindery.ir.v1.BlobRef
+	22, // 3: bindery.ir.v1.Binding.upstream:type_name -> bindery.ir.v1.Upstream
+	32, // 4: bindery.ir.v1.Binding.meta:type_name -> bindery.ir.v1.MetaRule
+	34, // 5: bindery.ir.v1.Binding.errors:type_name -> bindery.ir.v1.Errors
+	45, // 6: bindery.ir.v1.Binding.tools:type_name -> bindery.ir.v1.Tool
+	21, // 7: bindery.ir.v1.Binding.documents:type_name -> bindery.ir.v1.Document
+	67, // 8: bindery.ir.v1.Binding.redact:type_name -> bindery.ir.v1.Place
+	67, // 9: bindery.ir.v1.Binding.reveal:type_name -> bindery.ir.v1.Place
+	55, // 10: bindery.ir.v1.Binding.prompts:type_name -> bindery.ir.v1.Prompt
+	70, // 11: bindery.ir.v1.Document.max_age:type_name -> google.protobuf.Duration
+	0,  // 12: bindery.ir.v1.Upstream.scheme:type_name -> bindery.ir.v1.Scheme
+	25, // 13: bindery.ir.v1.Upstream.headers:type_name -> bindery.ir.v1.Header
+	26, // 14: bindery.ir.v1.Upstream.credential:type_name -> bindery.ir.v1.Credential
+	23, // 15: bindery.ir.v1.Upstream.retry_budget:type_name -> bindery.ir.v1.RetryBudget
+	24, // 16: bindery.ir.v1.Upstream.tls:type_name -> bindery.ir.v1.TLS
+	1,  // 17: bindery.ir.v1.TLS.min:type_name -> bindery.ir.v1.TLSVersion
+	27, // 18: bindery.ir.v1.Credential.bearer:type_name -> bindery.ir.v1.BearerCredential
+	28, // 19: bindery.ir.v1.Credential.basic:type_name -> bindery.ir.v1.BasicCredential
+	29, // 20: bindery.ir.v1.Credential.header:type_name -> bindery.ir.v1.HeaderCredential
+	30, // 21: bindery.ir.v1.Credential.oauth2:type_name -> bindery.ir.v1.OAuth2Credential
+	0,  // 22: bindery.ir.v1.OAuth2Credential.scheme:type_name -> bindery.ir.v1.Scheme
+	31, // 23: bindery.ir.v1.OAuth2Credential.parameters:type_name -> bindery.ir.v1.TokenParameter
+	2,  // 24: bindery.ir.v1.OAuth2Credential.client_auth:type_name -> bindery.ir.v1.ClientAuth
+	24, // 25: bindery.ir.v1.OAuth2Credential.tls:type_name -> bindery.ir.v1.TLS
+	3,  // 26: bindery.ir.v1.MetaRule.format:type_name -> bindery.ir.v1.Format
+	4,  // 27: bindery.ir.v1.MetaRule.generate:type_name -> bindery.ir.v1.Generate
+	5,  // 28: bindery.ir.v1.Errors.style:type_name -> bindery.ir.v1.ErrorStyle
+	33, // 29: bindery.ir.v1.Errors.unwrap:type_name -> bindery.ir.v1.Pointer
+	33, // 30: bindery.ir.v1.Errors.message:type_name -> bindery.ir.v1.Pointer
+	36, // 31: bindery.ir.v1.Errors.rules:type_name -> bindery.ir.v1.ErrorRule
+	41, // 32: bindery.ir.v1.Errors.payload:type_name -> bindery.ir.v1.PayloadError
+	6,  // 33: bindery.ir.v1.Condition.failure:type_name -> bindery.ir.v1.Failure
+	35, // 34: bindery.ir.v1.ErrorRule.conditions:type_name -> bindery.ir.v1.Condition
+	40, // 35: bindery.ir.v1.ErrorRule.set:type_name -> bindery.ir.v1.Member
+	40, // 36: bindery.ir.v1.ErrorRule.fallback:type_name -> bindery.ir.v1.Member
+	37, // 37: bindery.ir.v1.ErrorRule.body:type_name -> bindery.ir.v1.BodyCondition
+	39, // 38: bindery.ir.v1.ErrorRule.headers:type_name -> bindery.ir.v1.HeaderMember
+	33, // 39: bindery.ir.v1.BodyCondition.at:type_name -> bindery.ir.v1.Pointer
+	38, // 40: bindery.ir.v1.BodyCondition.values:type_name -> bindery.ir.v1.Scalar
+	40, // 41: bindery.ir.v1.PayloadError.data:type_name -> bindery.ir.v1.Member
+	42, // 42: bindery.ir.v1.PayloadError.keywords:type_name -> bindery.ir.v1.KeywordWord
+	9,  // 43: bindery.ir.v1.MediaRange.kind:type_name -> bindery.ir.v1.PartKind
+	7,  // 44: bindery.ir.v1.Tool.method:type_name -> bindery.ir.v1.Method
+	47, // 45: bindery.ir.v1.Tool.path:type_name -> bindery.ir.v1.PathPart
+	48, // 46: bindery.ir.v1.Tool.arguments:type_name -> bindery.ir.v1.Argument
+	49, // 47: bindery.ir.v1.Tool.payload:type_name -> bindery.ir.v1.Payload
+	70, // 48: bindery.ir.v1.Tool.timeout:type_name -> google.protobuf.Duration
+	51, // 49: bindery.ir.v1.Tool.annotations:type_name -> bindery.ir.v1.Annotations
+	8,  // 50: bindery.ir.v1.Tool.result:type_name -> bindery.ir.v1.ResultMode
+	50, // 51: bindery.ir.v1.Tool.output:type_name -> bindery.ir.v1.Output
+	43, // 52: bindery.ir.v1.Tool.produces:type_name -> bindery.ir.v1.MediaRange
+	44, // 53: bindery.ir.v1.Tool.result_meta:type_name -> bindery.ir.v1.ResultMeta
+	46, // 54: bindery.ir.v1.Tool.retry:type_name -> bindery.ir.v1.Retry
+	52, // 55: bindery.ir.v1.Tool.checks:type_name -> bindery.ir.v1.CallCheck
+	70, // 56: bindery.ir.v1.Retry.max_wait:type_name -> google.protobuf.Duration
+	70, // 57: bindery.ir.v1.Retry.backoff:type_name -> google.protobuf.Duration
+	10, // 58: bindery.ir.v1.Argument.in:type_name -> bindery.ir.v1.ArgumentIn
+	11, // 59: bindery.ir.v1.Argument.type:type_name -> bindery.ir.v1.ArgumentType
+	11, // 60: bindery.ir.v1.Argument.items:type_name -> bindery.ir.v1.ArgumentType
+	12, // 61: bindery.ir.v1.Argument.style:type_name -> bindery.ir.v1.ArrayStyle
+	13, // 62: bindery.ir.v1.Payload.check:type_name -> bindery.ir.v1.Check
+	13, // 63: bindery.ir.v1.Output.check:type_name -> bindery.ir.v1.Check
+	14, // 64: bindery.ir.v1.CallCheck.level:type_name -> bindery.ir.v1.CheckLevel
+	67, // 65: bindery.ir.v1.CallCheck.has:type_name -> bindery.ir.v1.Place
+	53, // 66: bindery.ir.v1.CallCheck.subset:type_name -> bindery.ir.v1.Subset
+	54, // 67: bindery.ir.v1.CallCheck.or:type_name -> bindery.ir.v1.Alternative
+	67, // 68: bindery.ir.v1.Subset.these:type_name -> bindery.ir.v1.Place
+	67, // 69: bindery.ir.v1.Subset.of:type_name -> bindery.ir.v1.Place
+	67, // 70: bindery.ir.v1.Alternative.at:type_name -> bindery.ir.v1.Place
+	38, // 71: bindery.ir.v1.Alternative.equals:type_name -> bindery.ir.v1.Scalar
+	56, // 72: bindery.ir.v1.Prompt.arguments:type_name -> bindery.ir.v1.PromptArgument
+	57, // 73: bindery.ir.v1.Prompt.messages:type_name -> bindery.ir.v1.PromptMessages
+	59, // 74: bindery.ir.v1.Prompt.use:type_name -> bindery.ir.v1.PromptUse
+	60, // 75: bindery.ir.v1.PromptArgument.completion:type_name -> bindery.ir.v1.Completion
+	58, // 76: bindery.ir.v1.PromptMessages.messages:type_name -> bindery.ir.v1.PromptMessage
+	16, // 77: bindery.ir.v1.PromptMessage.role:type_name -> bindery.ir.v1.Role
+	65, // 78: bindery.ir.v1.PromptMessage.text:type_name -> bindery.ir.v1.Text
+	63, // 79: bindery.ir.v1.PromptUse.use:type_name -> bindery.ir.v1.Use
+	33, // 80: bindery.ir.v1.PromptUse.at:type_name -> bindery.ir.v1.Pointer
+	61, // 81: bindery.ir.v1.Completion.values:type_name -> bindery.ir.v1.Values
+	62, // 82: bindery.ir.v1.Completion.use:type_name -> bindery.ir.v1.CompletionUse
+	63, // 83: bindery.ir.v1.CompletionUse.use:type_name -> bindery.ir.v1.Use
+	67, // 84: bindery.ir.v1.CompletionUse.at:type_name -> bindery.ir.v1.Place
+	64, // 85: bindery.ir.v1.Use.arguments:type_name -> bindery.ir.v1.UseArgument
+	65, // 86: bindery.ir.v1.UseArgument.text:type_name -> bindery.ir.v1.Text
+	66, // 87: bindery.ir.v1.Text.parts:type_name -> bindery.ir.v1.TextPart
+	15, // 88: bindery.ir.v1.Place.side:type_name -> bindery.ir.v1.Side
+	68, // 89: bindery.ir.v1.Place.steps:type_name -> bindery.ir.v1.Step
+	69, // 90: bindery.ir.v1.Step.every:type_name -> bindery.ir.v1.Every
+	91, // [91:91] is the sub-list for method output_type
+	91, // [91:91] is the sub-list for method input_type
+	91, // [91:91] is the sub-list for extension type_name
+	91, // [91:91] is the sub-list for extension extendee
+	0,  // [0:91] is the sub-list for field type_name
 }
 
 func init() { file_bindery_ir_v1_ir_proto_init() }
