@@ -192,8 +192,12 @@ var nouns = map[string]struct{ code, noun string }{
 	"#BaseURL":      {"bad-url", "a base URL"},
 	"#DocumentPath": {"bad-document", "the path of a document"},
 	"#MediaType":    {"bad-media-type", "a media type"},
+	"#EntryKey":     {"bad-name", "a key of _meta"},
 	"#HeaderName":   {"illegal-header", "the name of a header"},
 	"#HeaderValue":  {"illegal-header", "the value of a header"},
+	"#IconSize":     {"bad-icon", "the size of an icon"},
+	"#IconSource":   {"bad-icon", "where an icon can be"},
+	"#IconType":     {"bad-icon", "the media type of an icon"},
 	"#Keyword":      {"bad-name", "the name of a keyword"},
 	"#MediaRange":   {"bad-media-type", "a media type that becomes content"},
 	"#Member":       {"bad-name", "the name of a member"},
@@ -212,6 +216,7 @@ var nouns = map[string]struct{ code, noun string }{
 	"#TokenURL":     {"bad-url", "the URL of a token endpoint"},
 	"#ToolName":     {"bad-name", "the name of a tool"},
 	"#User":         {"bad-user", "the name of a user"},
+	"#URI":          {"bad-uri", "a URI"},
 	"#UUID":         {"bad-uuid", "a UUID"},
 }
 

@@ -158,7 +158,7 @@ func (x examiner) value(v value, shape outline.Cursor) {
 			x.value(fields[name], below)
 		case shape.Opaque():
 			x.value(fields[name], shape)
-		case len(shape.Fields()) == 0 && len(x.labels(shape)) > 0:
+		case len(x.labels(shape)) > 0:
 			form := x.labels(shape)[0]
 			x.badForm(fields[name].atLabel(form.code, ""), name, form)
 		default:

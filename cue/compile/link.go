@@ -19,6 +19,7 @@ func link(all []*binding, compiled *sourcev1.Compiled, list *diag.List) error {
 	bindings := owned(all, r)
 	checkEndpoints(bindings, r)
 	checkPrompts(bindings, r)
+	checkShared(bindings, r)
 	linkDocuments(bindings, r)
 	if list.Failed() {
 		return nil

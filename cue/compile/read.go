@@ -25,6 +25,7 @@ type binding struct {
 	toolAt   map[string]*sourcev1.Position
 	promptAt map[string]*sourcev1.Position
 	parts    []part // of documents, sorted by path
+	source   value  // what was read
 }
 
 // A reading is a binding that is being read.
@@ -60,6 +61,7 @@ func (u *unit) read(name string, v value, r report) *binding {
 	v.source = source
 	b := &binding{name: name, dir: u.dir, ir: &irv1.Binding{Name: name}, at: v.where()}
 	b.toolAt, b.promptAt = map[string]*sourcev1.Position{}, map[string]*sourcev1.Position{}
+	b.source = v
 	rd := &reading{report: r, unit: u, out: b, schema: v.get("schema")}
 	v.note()
 	b.ir.Title = v.get("title").text()
@@ -68,6 +70,7 @@ func (u *unit) read(name string, v value, r report) *binding {
 	}
 	b.ir.Version = v.get("version").text()
 	b.ir.Endpoint = v.get("endpoint").text()
+	b.ir.Icons = rd.icons(v.get("icons"))
 	if s := v.get("schema").text(); s != "" {
 		rd.document(s, rd.schema)
 	}

@@ -28,6 +28,7 @@ func (rd *reading) tool(name string, v value) *irv1.Tool {
 		Timeout:     durationpb.New(time.Duration(v.get("timeout").number(int64(defaultTimeout * time.Second)))),
 		Annotations: annotations(v.get("annotations")),
 	}
+	rd.surface(t, v)
 	rd.result(t, v)
 	t.Arguments = rd.arguments(t, v.get("args"))
 	if s := v.get("http").text(); s != "" {

@@ -28,7 +28,9 @@ type endpoint struct {
 	watch   watch
 	// sessions are those of the server; nil where its clients have none.
 	sessions *sessions
-	// serverInfo is what the endpoint tells clients about itself, as JSON.
+	// info is what every answer tells clients about the endpoint, and serverInfo the
+	// same as JSON.
+	info       *mcp.Implementation
 	serverInfo []byte
 	mcp        *mcp.Server
 	http       http.Handler
@@ -40,12 +42,12 @@ type endpoint struct {
 func (s *Server) newEndpoint(path string) *endpoint {
 	e := &endpoint{path: path, current: s.Table, watch: watch{s.metrics, s.log, s.ids}, sessions: s.sessions}
 	e.life, e.end = context.WithCancel(s.streams)
-	info := &mcp.Implementation{Name: "bindery", Title: "Bindery", Version: s.version}
-	e.serverInfo, _ = json.Marshal(info) // texts always marshal
-	e.mcp = mcp.NewServer(info, &mcp.ServerOptions{
+	e.info = &mcp.Implementation{Name: "bindery", Title: "Bindery", Version: s.version}
+	e.serverInfo, _ = json.Marshal(e.info) // texts always marshal
+	e.mcp = mcp.NewServer(e.info, &mcp.ServerOptions{
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}},
 	})
-	e.mcp.AddReceivingMiddleware(e.survive, e.endListening, e.answerTools)
+	e.mcp.AddReceivingMiddleware(e.survive, e.endListening, e.introduce, e.answerTools)
 	e.http = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return e.mcp }, &mcp.StreamableHTTPOptions{
 		Stateless:                    true,
 		JSONResponse:                 true, // a listening client gets a stream all the same

@@ -14,6 +14,7 @@ type binding struct {
 	endpoint  string
 	tools     []*Tool
 	documents []*Document
+	icons     []*irv1.Icon // of the endpoint
 }
 
 // builder makes the parts of next, from those of prev where they are equal.
@@ -60,7 +61,7 @@ func (b *builder) keep(source *irv1.Binding) {
 }
 
 func (b *builder) binding(source *irv1.Binding) *binding {
-	ready := &binding{endpoint: source.GetEndpoint()}
+	ready := &binding{endpoint: source.GetEndpoint(), icons: source.GetIcons()}
 	for _, d := range source.GetDocuments() {
 		ready.documents = append(ready.documents, newDocument(d))
 	}

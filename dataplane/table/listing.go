@@ -51,11 +51,19 @@ func newListing(t *irv1.Tool, in, out *shape) listing {
 	later := struct {
 		Title        string          `json:"title,omitempty"`
 		OutputSchema json.RawMessage `json:"outputSchema,omitempty"`
-	}{Title: t.GetTitle()}
+		// Security is of the Apps SDK. Libraries drop what they do not know, so that it is
+		// in Meta, too.
+		Security []securityScheme `json:"securitySchemes,omitempty"`
+		Meta     json.RawMessage  `json:"_meta,omitempty"`
+	}{Title: t.GetTitle(), Security: securitySchemes(t.GetSecuritySchemes())}
+	later.Meta = entryMeta(t.GetEntryMeta(), later.Security)
 	if t.GetOutput().GetShown() {
 		later.OutputSchema = json.RawMessage(out.document)
 	}
 	l.add("2025-06-18", later)
+	l.add("2025-11-25", struct {
+		Icons []icon `json:"icons,omitempty"`
+	}{icons(t.GetIcons())})
 	l.json = append(l.json, '}')
 	return l
 }

@@ -90,6 +90,8 @@ type Endpoint struct {
 	Tools   []*Tool // sorted by name
 	Listed  []*Tool // those that clients see, sorted by name
 	Surface Surface
+	// Icons are pictures of the endpoint, in the author's order.
+	Icons []*irv1.Icon
 
 	byName map[string]*Tool
 }
@@ -172,6 +174,9 @@ func newEndpoints(bindings []*binding) map[string]*Endpoint {
 		if e == nil {
 			e = &Endpoint{Path: b.endpoint, byName: map[string]*Tool{}}
 			endpoints[b.endpoint] = e
+		}
+		if len(b.icons) > 0 { // those of the others are the same
+			e.Icons = b.icons
 		}
 		for _, t := range b.tools {
 			e.Tools = append(e.Tools, t)

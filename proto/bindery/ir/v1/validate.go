@@ -80,6 +80,7 @@ func (c *Content) Validate() []Problem {
 		p.endpointPrompts(prompts, b)
 	}
 	p.documents(c.Bindings, endpoints)
+	p.sharedIcons(c.Bindings)
 	return p.list
 }
 
@@ -105,6 +106,7 @@ func (p *problems) endpoint(endpoints map[string]map[string]string, b *Binding) 
 func (p *problems) bindingRules(b *Binding, schemas map[Digest][]byte) {
 	p.check(validName(b.GetName()), "name", "%q cannot be the name of a binding", b.GetName())
 	p.check(validEndpoint(b.GetEndpoint()), "endpoint", "%q cannot be the path of an endpoint", b.GetEndpoint())
+	p.icons(b.GetIcons())
 	p.upstream(b.GetUpstream())
 	p.meta(b)
 	p.errors(b.GetErrors())

@@ -35,7 +35,10 @@ var (
 // ReservedMetaKey reports whether the prefix of a key of "_meta" is one that MCP
 // keeps for itself, with its name as a label, or that of Bindery.
 func ReservedMetaKey(key string) bool {
-	prefix, _, _ := strings.Cut(strings.ToLower(key), "/")
+	prefix, _, prefixed := strings.Cut(strings.ToLower(key), "/")
+	if !prefixed {
+		return false
+	}
 	labels := strings.Split(prefix, ".")
 	return slices.Contains(labels, "mcp") || slices.Contains(labels, "modelcontextprotocol") || prefix == "bindery.dev"
 }

@@ -27,6 +27,7 @@ func library() *irv1.Binding {
 	return &irv1.Binding{
 		Name:     "library",
 		Endpoint: "/mcp",
+		Icons:    []*irv1.Icon{{Src: "https://library.example/a.png", Theme: irv1.IconTheme_ICON_THEME_ANY}},
 		Upstream: &irv1.Upstream{
 			Scheme:           irv1.Scheme_SCHEME_HTTPS,
 			Authority:        "library.example:8443",
@@ -61,6 +62,12 @@ func library() *irv1.Binding {
 			Timeout:     durationpb.New(time.Second),
 			Result:      irv1.ResultMode_RESULT_MODE_MCP,
 			Output:      &irv1.Output{Schema: digest(schema), Check: irv1.Check_CHECK_WARN},
+			Icons:       []*irv1.Icon{{Src: "data:image/png;base64,AAAA", MediaType: "image/png", Sizes: []string{"48x48", "any"}, Theme: irv1.IconTheme_ICON_THEME_DARK}},
+			SecuritySchemes: []*irv1.SecurityScheme{
+				{Kind: &irv1.SecurityScheme_NoAuth{NoAuth: &irv1.NoAuthScheme{}}},
+				{Kind: &irv1.SecurityScheme_Oauth2{Oauth2: &irv1.OAuth2Scheme{Scopes: []string{"read", "write"}}}},
+			},
+			EntryMeta: []*irv1.Member{{Name: "openai/widgetAccessible", Json: []byte("true")}},
 			Checks: []*irv1.CallCheck{{
 				Name: "known", Level: irv1.CheckLevel_CHECK_LEVEL_REJECT, Message: "It is not known.",
 				Kind: &irv1.CallCheck_Subset{Subset: &irv1.Subset{These: place(irv1.Side_SIDE_RESPONSE), Of: place(irv1.Side_SIDE_REQUEST)}},
@@ -256,6 +263,22 @@ func TestValidate(t *testing.T) {
 		{"keyword twice", func(b *irv1.Binding) {
 			b.Errors.Payload.Keywords = []*irv1.KeywordWord{{Keyword: "type"}, {Keyword: "type"}}
 		}, `binding "library": errors.payload.keywords: keyword "type" stands twice`},
+		{"icon over http", func(b *irv1.Binding) { b.Tools[0].Icons[0].Src = "http://a.example/b.png" }, `binding "library": tool "get_book": icons: a source is neither`},
+		{"icon of the endpoint that is a script", func(b *irv1.Binding) { b.Icons[0].Src = "javascript:a" }, `binding "library": icons: a source is neither`},
+		{"icon that is long", func(b *irv1.Binding) { b.Tools[0].Icons[0].Src += strings.Repeat("A", irv1.MaxIcon) }, `binding "library": tool "get_book": icons: a source is neither`},
+		{"icon that is a text", func(b *irv1.Binding) { b.Tools[0].Icons[0].MediaType = "text/html" }, `binding "library": tool "get_book": icons: "text/html" is not`},
+		{"icon of no size", func(b *irv1.Binding) { b.Tools[0].Icons[0].Sizes[0] = "0x1" }, `binding "library": tool "get_book": icons: "0x1" is not a size`},
+		{"icon of no theme", func(b *irv1.Binding) { b.Tools[0].Icons[0].Theme = 0 }, `binding "library": tools.icons.theme: theme is not set`},
+		{"many icons", func(b *irv1.Binding) { b.Tools[0].Icons = make([]*irv1.Icon, irv1.MaxIcons+1) }, `binding "library": tool "get_book": icons: there are more than`},
+		{"scheme of no kind", func(b *irv1.Binding) { b.Tools[0].SecuritySchemes[0].Kind = nil }, `binding "library": tools.security_schemes: kind is not set`},
+		{"scheme twice", func(b *irv1.Binding) { b.Tools[0].SecuritySchemes[0] = b.Tools[0].SecuritySchemes[1] }, `binding "library": tool "get_book": securitySchemes: a scheme stands twice`},
+		{"scopes not sorted", func(b *irv1.Binding) {
+			b.Tools[0].SecuritySchemes[1].GetOauth2().Scopes = []string{"write", "read"}
+		}, `binding "library": tool "get_book": securitySchemes: scopes are not sorted`},
+		{"_meta that MCP keeps", func(b *irv1.Binding) { b.Tools[0].EntryMeta[0].Name = "dev.mcp/a" }, `binding "library": tool "get_book": _meta: "dev.mcp/a" cannot be`},
+		{"_meta that a node writes", func(b *irv1.Binding) { b.Tools[0].EntryMeta[0].Name = "securitySchemes" }, `binding "library": tool "get_book": _meta: "securitySchemes" cannot be`},
+		{"_meta twice", func(b *irv1.Binding) { b.Tools[0].EntryMeta = append(b.Tools[0].EntryMeta, b.Tools[0].EntryMeta...) }, `binding "library": tool "get_book": _meta: member "openai/widgetAccessible" stands twice`},
+		{"_meta that is no JSON", func(b *irv1.Binding) { b.Tools[0].EntryMeta[0].Json = []byte("{") }, `binding "library": tool "get_book": _meta: member "openai/widgetAccessible" is not`},
 		{"no tools", func(b *irv1.Binding) { b.Tools = nil }, `binding "library": tools: there are no tools`},
 		{"tool twice", func(b *irv1.Binding) { b.Tools = append(b.Tools, b.Tools[0]) }, `binding "library": tool "get_book": name: endpoint /mcp has another tool`},
 		{"tool name", func(b *irv1.Binding) { b.Tools[0].Name = "get book" }, `binding "library": tool "get book": name: "get book" cannot be`},

@@ -16,6 +16,7 @@ func (p *problems) toolRules(t *Tool, b *Binding, schemas map[Digest][]byte) {
 	p.path(t)
 	p.toolMeta(t, b)
 	p.checks(t)
+	p.surface(t)
 	p.result(t)
 	d, err := ParseDigest(t.GetInputSchema())
 	p.check(err == nil && schemas[d] != nil, "payload", "the bundle lacks the input schema")

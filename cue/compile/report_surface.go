@@ -1,0 +1,42 @@
+package compile
+
+import (
+	"github.com/bindery-dev/bindery/cue/diag"
+	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
+)
+
+func (r report) largeIcon(v value, n int) {
+	r.list.Errorf(v.at("large-icon", "write the https URL of the picture, or take a smaller one"),
+		"the picture has %d bytes in Base64, at most %d are shown to clients in every list", n, irv1.MaxIcon)
+}
+
+func (r report) tooManyIcons(v value, n int) {
+	r.list.Errorf(v.at("too-many-icons", "keep those that differ in size or theme"), "there are %d icons, at most %d can be shown", n, irv1.MaxIcons)
+}
+
+func (r report) otherIconType(v value, media string) {
+	r.list.Errorf(v.at("bad-icon", "remove it"), "%q is not what src says, %q", v.quiet(), media)
+}
+
+func (r report) scopesOfNoAuth(v value) {
+	r.list.Errorf(v.atLabel("scopes-of-no-auth", `remove them, or write type: "oauth2"`), "who needs no token needs no scopes")
+}
+
+func (r report) schemeTwice(v value) {
+	r.list.Errorf(v.at("scheme-twice", "remove it"), "this scheme is listed already")
+}
+
+func (r report) schemesInMeta(v value) {
+	r.list.Errorf(v.atLabel("reserved-meta-key", "write securitySchemes beside _meta"), "this is written by the node")
+}
+
+// sharedConflict reports a field of b that another binding of its endpoint has, too,
+// and otherwise.
+func (r report) sharedConflict(b, other *binding, field string) {
+	r.list.Errorf(b.source.get(field).atLabel("shared-conflict", "let one of the bindings say it, or both the same"),
+		"binding %q, at %s too, says otherwise (%s)", other.name, b.ir.GetEndpoint(), diag.Place(other.source.get(field).where()))
+}
+
+func (r report) hiddenMeta(v value) {
+	r.list.Errorf(v.atLabel("hidden-meta", `write "_meta" in quotes`), `CUE hides fields that begin with "_", so nobody sees this`)
+}

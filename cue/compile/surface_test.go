@@ -1,0 +1,37 @@
+package compile_test
+
+import (
+	"bytes"
+	"fmt"
+
+	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
+)
+
+// renderSurface writes what clients get to know of tools beside what MCP has always
+// had words for.
+func renderSurface(b *bytes.Buffer, content *irv1.Content) {
+	for _, binding := range content.Bindings {
+		fmt.Fprintf(b, "binding %s\n", binding.GetName())
+		renderIcons(b, "\t", binding.GetIcons())
+		for _, t := range binding.GetTools() {
+			fmt.Fprintf(b, "\ttool %s\n", t.GetName())
+			renderIcons(b, "\t\t", t.GetIcons())
+			for _, s := range t.GetSecuritySchemes() {
+				if o := s.GetOauth2(); o != nil {
+					fmt.Fprintf(b, "\t\toauth2 %q\n", o.GetScopes())
+				} else {
+					b.WriteString("\t\tnoauth\n")
+				}
+			}
+			for _, m := range t.GetEntryMeta() {
+				fmt.Fprintf(b, "\t\t_meta %s %s\n", m.GetName(), m.GetJson())
+			}
+		}
+	}
+}
+
+func renderIcons(b *bytes.Buffer, indent string, icons []*irv1.Icon) {
+	for _, i := range icons {
+		fmt.Fprintf(b, "%sicon %s %q %q %s\n", indent, i.GetSrc(), i.GetMediaType(), i.GetSizes(), i.GetTheme())
+	}
+}

@@ -1,0 +1,68 @@
+package serve
+
+import (
+	"context"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/bindery-dev/bindery/dataplane/table"
+	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
+)
+
+// illustrated is the first protocol revision with icons.
+const illustrated = "2025-11-25"
+
+// introduce is the middleware that tells a client which meets the endpoint what the
+// table has to say of that. Other answers, which name the endpoint, too, have no icons:
+// they may be long.
+func (e *endpoint) introduce(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		res, err := next(ctx, method, req)
+		switch met := res.(type) {
+		case *mcp.InitializeResult:
+			if met.ProtocolVersion >= illustrated {
+				met.ServerInfo = e.introduced(met.ServerInfo, e.current())
+			}
+		case *mcp.DiscoverResult:
+			setMeta(met, mcp.MetaKeyServerInfo, e.introduced(e.info, e.current()))
+		}
+		return res, err
+	}
+}
+
+// introduced returns info with the icons that t, nil for no table yet, has for the
+// endpoint.
+func (e *endpoint) introduced(info *mcp.Implementation, t *table.Table) *mcp.Implementation {
+	if t == nil {
+		return info
+	}
+	at := e.at(t)
+	if at == nil || len(at.Icons) == 0 {
+		return info
+	}
+	whole := *info
+	for _, i := range at.Icons {
+		whole.Icons = append(whole.Icons, mcp.Icon{Source: i.GetSrc(), MIMEType: i.GetMediaType(), Sizes: i.GetSizes(), Theme: themeOf(i)})
+	}
+	return &whole
+}
+
+func themeOf(i *irv1.Icon) mcp.IconTheme {
+	switch i.GetTheme() {
+	case irv1.IconTheme_ICON_THEME_LIGHT:
+		return mcp.IconThemeLight
+	case irv1.IconTheme_ICON_THEME_DARK:
+		return mcp.IconThemeDark
+	}
+	return ""
+}
+
+// setMeta sets a member of the "_meta" of a result.
+func setMeta(res mcp.Result, key string, value any) {
+	meta := res.GetMeta()
+	if meta == nil {
+		meta = map[string]any{}
+	}
+	meta[key] = value
+	res.SetMeta(meta)
+}
