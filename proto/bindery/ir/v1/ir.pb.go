@@ -27,6 +27,59 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// IconTheme is the background that an icon is made for.
+type IconTheme int32
+
+const (
+	IconTheme_ICON_THEME_UNSPECIFIED IconTheme = 0
+	IconTheme_ICON_THEME_ANY         IconTheme = 1
+	IconTheme_ICON_THEME_LIGHT       IconTheme = 2
+	IconTheme_ICON_THEME_DARK        IconTheme = 3
+)
+
+// Enum value maps for IconTheme.
+var (
+	IconTheme_name = map[int32]string{
+		0: "ICON_THEME_UNSPECIFIED",
+		1: "ICON_THEME_ANY",
+		2: "ICON_THEME_LIGHT",
+		3: "ICON_THEME_DARK",
+	}
+	IconTheme_value = map[string]int32{
+		"ICON_THEME_UNSPECIFIED": 0,
+		"ICON_THEME_ANY":         1,
+		"ICON_THEME_LIGHT":       2,
+		"ICON_THEME_DARK":        3,
+	}
+)
+
+func (x IconTheme) Enum() *IconTheme {
+	p := new(IconTheme)
+	*p = x
+	return p
+}
+
+func (x IconTheme) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (IconTheme) Descriptor() protoreflect.EnumDescriptor {
+	return file_bindery_ir_v1_ir_proto_enumTypes[0].Descriptor()
+}
+
+func (IconTheme) Type() protoreflect.EnumType {
+	return &file_bindery_ir_v1_ir_proto_enumTypes[0]
+}
+
+func (x IconTheme) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use IconTheme.Descriptor instead.
+func (IconTheme) EnumDescriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{0}
+}
+
 type Scheme int32
 
 const (
@@ -60,11 +113,11 @@ func (x Scheme) String() string {
 }
 
 func (Scheme) Descriptor() protoreflect.EnumDescriptor {
-	return file_bindery_ir_v1_ir_proto_enumTypes[0].Descriptor()
+	return file_bindery_ir_v1_ir_proto_enumTypes[1].Descriptor()
 }
 
 func (Scheme) Type() protoreflect.EnumType {
-	return &file_bindery_ir_v1_ir_proto_enumTypes[0]
+	return &file_bindery_ir_v1_ir_proto_enumTypes[1]
 }
 
 func (x Scheme) Number() protoreflect.EnumNumber {
@@ -73,7 +126,7 @@ func (x Scheme) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Scheme.Descriptor instead.
 func (Scheme) EnumDescriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{0}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{1}
 }
 
 type TLSVersion int32
@@ -109,11 +162,11 @@ func (x TLSVersion) String() string {
 }
 
 func (TLSVersion) Descriptor() protoreflect.EnumDescriptor {
-	return file_bindery_ir_v1_ir_proto_enumTypes[1].Descriptor()
+	return file_bindery_ir_v1_ir_proto_enumTypes[2].Descriptor()
 }
 
 func (TLSVersion) Type() protoreflect.EnumType {
-	return &file_bindery_ir_v1_ir_proto_enumTypes[1]
+	return &file_bindery_ir_v1_ir_proto_enumTypes[2]
 }
 
 func (x TLSVersion) Number() protoreflect.EnumNumber {
@@ -122,7 +175,7 @@ func (x TLSVersion) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use TLSVersion.Descriptor instead.
 func (TLSVersion) EnumDescriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{1}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{2}
 }
 
 type ClientAuth int32
@@ -160,11 +213,11 @@ func (x ClientAuth) String() string {
 }
 
 func (ClientAuth) Descriptor() protoreflect.EnumDescriptor {
-	return file_bindery_ir_v1_ir_proto_enumTypes[2].Descriptor()
+	return file_bindery_ir_v1_ir_proto_enumTypes[3].Descriptor()
 }
 
 func (ClientAuth) Type() protoreflect.EnumType {
-	return &file_bindery_ir_v1_ir_proto_enumTypes[2]
+	return &file_bindery_ir_v1_ir_proto_enumTypes[3]
 }
 
 func (x ClientAuth) Number() protoreflect.EnumNumber {
@@ -173,7 +226,7 @@ func (x ClientAuth) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ClientAuth.Descriptor instead.
 func (ClientAuth) EnumDescriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{2}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{3}
 }
 
 type Format int32
@@ -221,11 +274,11 @@ func (x Format) String() string {
 }
 
 func (Format) Descriptor() protoreflect.EnumDescriptor {
-	return file_bindery_ir_v1_ir_proto_enumTypes[3].Descriptor()
+	return file_bindery_ir_v1_ir_proto_enumTypes[4].Descriptor()
 }
 
 func (Format) Type() protoreflect.EnumType {
-	return &file_bindery_ir_v1_ir_proto_enumTypes[3]
+	return &file_bindery_ir_v1_ir_proto_enumTypes[4]
 }
 
 func (x Format) Number() protoreflect.EnumNumber {
@@ -234,7 +287,7 @@ func (x Format) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Format.Descriptor instead.
 func (Format) EnumDescriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{3}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{4}
 }
 
 type Generate int32
@@ -275,11 +328,11 @@ func (x Generate) String() string {
 }
 
 func (Generate) Descriptor() protoreflect.EnumDescriptor {
-	return file_bindery_ir_v1_ir_proto_enumTypes[4].Descriptor()
+	return file_bindery_ir_v1_ir_proto_enumTypes[5].Descriptor()
 }
 
 func (Generate) Type() protoreflect.EnumType {
-	return &file_bindery_ir_v1_ir_proto_enumTypes[4]
+	return &file_bindery_ir_v1_ir_proto_enumTypes[5]
 }
 
 func (x Generate) Number() protoreflect.EnumNumber {
@@ -288,7 +341,7 @@ func (x Generate) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Generate.Descriptor instead.
 func (Generate) EnumDescriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{4}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{5}
 }
 
 type ErrorStyle int32
@@ -326,11 +379,11 @@ func (x ErrorStyle) String() string {
 }
 
 func (ErrorStyle) Descriptor() protoreflect.EnumDescriptor {
-	return file_bindery_ir_v1_ir_proto_enumTypes[5].Descriptor()
+	return file_bindery_ir_v1_ir_proto_enumTypes[6].Descriptor()
 }
 
 func (ErrorStyle) Type() protoreflect.EnumType {
-	return &file_bindery_ir_v1_ir_proto_enumTypes[5]
+	return &file_bindery_ir_v1_ir_proto_enumTypes[6]
 }
 
 func (x ErrorStyle) Number() protoreflect.EnumNumber {
@@ -339,7 +392,7 @@ func (x ErrorStyle) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ErrorStyle.Descriptor instead.
 func (ErrorStyle) EnumDescriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{5}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{6}
 }
 
 type Failure int32
@@ -385,11 +438,11 @@ func (x Failure) String() string {
 }
 
 func (Failure) Descriptor() protoreflect.EnumDescriptor {
-	return file_bindery_ir_v1_ir_proto_enumTypes[6].Descriptor()
+	return file_bindery_ir_v1_ir_proto_enumTypes[7].Descriptor()
 }
 
 func (Failure) Type() protoreflect.EnumType {
-	return &file_bindery_ir_v1_ir_proto_enumTypes[6]
+	return &file_bindery_ir_v1_ir_proto_enumTypes[7]
 }
 
 func (x Failure) Number() protoreflect.EnumNumber {
@@ -398,7 +451,7 @@ func (x Failure) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Failure.Descriptor instead.
 func (Failure) EnumDescriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{6}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{7}
 }
 
 type Method int32
@@ -443,11 +496,11 @@ func (x Method) String() string {
 }
 
 func (Method) Descriptor() protoreflect.EnumDescriptor {
-	return file_bindery_ir_v1_ir_proto_enumTypes[7].Descriptor()
+	return file_bindery_ir_v1_ir_proto_enumTypes[8].Descriptor()
 }
 
 func (Method) Type() protoreflect.EnumType {
-	return &file_bindery_ir_v1_ir_proto_enumTypes[7]
+	return &file_bindery_ir_v1_ir_proto_enumTypes[8]
 }
 
 func (x Method) Number() protoreflect.EnumNumber {
@@ -456,7 +509,7 @@ func (x Method) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Method.Descriptor instead.
 func (Method) EnumDescriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{7}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{8}
 }
 
 type ResultMode int32
@@ -498,11 +551,11 @@ func (x ResultMode) String() string {
 }
 
 func (ResultMode) Descriptor() protoreflect.EnumDescriptor {
-	return file_bindery_ir_v1_ir_proto_enumTypes[8].Descriptor()
+	return file_bindery_ir_v1_ir_proto_enumTypes[9].Descriptor()
 }
 
 func (ResultMode) Type() protoreflect.EnumType {
-	return &file_bindery_ir_v1_ir_proto_enumTypes[8]
+	return &file_bindery_ir_v1_ir_proto_enumTypes[9]
 }
 
 func (x ResultMode) Number() protoreflect.EnumNumber {
@@ -511,7 +564,7 @@ func (x ResultMode) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ResultMode.Descriptor instead.
 func (ResultMode) EnumDescriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{8}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{9}
 }
 
 type PartKind int32
@@ -550,11 +603,11 @@ func (x PartKind) String() string {
 }
 
 func (PartKind) Descriptor() protoreflect.EnumDescriptor {
-	return file_bindery_ir_v1_ir_proto_enumTypes[9].Descriptor()
+	return file_bindery_ir_v1_ir_proto_enumTypes[10].Descriptor()
 }
 
 func (PartKind) Type() protoreflect.EnumType {
-	return &file_bindery_ir_v1_ir_proto_enumTypes[9]
+	return &file_bindery_ir_v1_ir_proto_enumTypes[10]
 }
 
 func (x PartKind) Number() protoreflect.EnumNumber {
@@ -563,7 +616,7 @@ func (x PartKind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use PartKind.Descriptor instead.
 func (PartKind) EnumDescriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{9}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{10}
 }
 
 type ArgumentIn int32
@@ -606,11 +659,11 @@ func (x ArgumentIn) String() string {
 }
 
 func (ArgumentIn) Descriptor() protoreflect.EnumDescriptor {
-	return file_bindery_ir_v1_ir_proto_enumTypes[10].Descriptor()
+	return file_bindery_ir_v1_ir_proto_enumTypes[11].Descriptor()
 }
 
 func (ArgumentIn) Type() protoreflect.EnumType {
-	return &file_bindery_ir_v1_ir_proto_enumTypes[10]
+	return &file_bindery_ir_v1_ir_proto_enumTypes[11]
 }
 
 func (x ArgumentIn) Number() protoreflect.EnumNumber {
@@ -619,7 +672,7 @@ func (x ArgumentIn) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ArgumentIn.Descriptor instead.
 func (ArgumentIn) EnumDescriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{10}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{11}
 }
 
 type ArgumentType int32
@@ -673,11 +726,11 @@ func (x ArgumentType) String() string {
 }
 
 func (ArgumentType) Descriptor() protoreflect.EnumDescriptor {
-	return file_bindery_ir_v1_ir_proto_enumTypes[11].Descriptor()
+	return file_bindery_ir_v1_ir_proto_enumTypes[12].Descriptor()
 }
 
 func (ArgumentType) Type() protoreflect.EnumType {
-	return &file_bindery_ir_v1_ir_proto_enumTypes[11]
+	return &file_bindery_ir_v1_ir_proto_enumTypes[12]
 }
 
 func (x ArgumentType) Number() protoreflect.EnumNumber {
@@ -686,7 +739,7 @@ func (x ArgumentType) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ArgumentType.Descriptor instead.
 func (ArgumentType) EnumDescriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{11}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{12}
 }
 
 type ArrayStyle int32
@@ -724,11 +777,11 @@ func (x ArrayStyle) String() string {
 }
 
 func (ArrayStyle) Descriptor() protoreflect.EnumDescriptor {
-	return file_bindery_ir_v1_ir_proto_enumTypes[12].Descriptor()
+	return file_bindery_ir_v1_ir_proto_enumTypes[13].Descriptor()
 }
 
 func (ArrayStyle) Type() protoreflect.EnumType {
-	return &file_bindery_ir_v1_ir_proto_enumTypes[12]
+	return &file_bindery_ir_v1_ir_proto_enumTypes[13]
 }
 
 func (x ArrayStyle) Number() protoreflect.EnumNumber {
@@ -737,7 +790,7 @@ func (x ArrayStyle) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ArrayStyle.Descriptor instead.
 func (ArrayStyle) EnumDescriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{12}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{13}
 }
 
 // Check is what becomes of a body that breaks its schema.
@@ -780,11 +833,11 @@ func (x Check) String() string {
 }
 
 func (Check) Descriptor() protoreflect.EnumDescriptor {
-	return file_bindery_ir_v1_ir_proto_enumTypes[13].Descriptor()
+	return file_bindery_ir_v1_ir_proto_enumTypes[14].Descriptor()
 }
 
 func (Check) Type() protoreflect.EnumType {
-	return &file_bindery_ir_v1_ir_proto_enumTypes[13]
+	return &file_bindery_ir_v1_ir_proto_enumTypes[14]
 }
 
 func (x Check) Number() protoreflect.EnumNumber {
@@ -793,7 +846,7 @@ func (x Check) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Check.Descriptor instead.
 func (Check) EnumDescriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{13}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{14}
 }
 
 type CheckLevel int32
@@ -832,11 +885,11 @@ func (x CheckLevel) String() string {
 }
 
 func (CheckLevel) Descriptor() protoreflect.EnumDescriptor {
-	return file_bindery_ir_v1_ir_proto_enumTypes[14].Descriptor()
+	return file_bindery_ir_v1_ir_proto_enumTypes[15].Descriptor()
 }
 
 func (CheckLevel) Type() protoreflect.EnumType {
-	return &file_bindery_ir_v1_ir_proto_enumTypes[14]
+	return &file_bindery_ir_v1_ir_proto_enumTypes[15]
 }
 
 func (x CheckLevel) Number() protoreflect.EnumNumber {
@@ -845,7 +898,7 @@ func (x CheckLevel) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use CheckLevel.Descriptor instead.
 func (CheckLevel) EnumDescriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{14}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{15}
 }
 
 type Side int32
@@ -883,11 +936,11 @@ func (x Side) String() string {
 }
 
 func (Side) Descriptor() protoreflect.EnumDescriptor {
-	return file_bindery_ir_v1_ir_proto_enumTypes[15].Descriptor()
+	return file_bindery_ir_v1_ir_proto_enumTypes[16].Descriptor()
 }
 
 func (Side) Type() protoreflect.EnumType {
-	return &file_bindery_ir_v1_ir_proto_enumTypes[15]
+	return &file_bindery_ir_v1_ir_proto_enumTypes[16]
 }
 
 func (x Side) Number() protoreflect.EnumNumber {
@@ -896,7 +949,7 @@ func (x Side) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Side.Descriptor instead.
 func (Side) EnumDescriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{15}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{16}
 }
 
 type Role int32
@@ -932,11 +985,11 @@ func (x Role) String() string {
 }
 
 func (Role) Descriptor() protoreflect.EnumDescriptor {
-	return file_bindery_ir_v1_ir_proto_enumTypes[16].Descriptor()
+	return file_bindery_ir_v1_ir_proto_enumTypes[17].Descriptor()
 }
 
 func (Role) Type() protoreflect.EnumType {
-	return &file_bindery_ir_v1_ir_proto_enumTypes[16]
+	return &file_bindery_ir_v1_ir_proto_enumTypes[17]
 }
 
 func (x Role) Number() protoreflect.EnumNumber {
@@ -945,7 +998,7 @@ func (x Role) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Role.Descriptor instead.
 func (Role) EnumDescriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{16}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{17}
 }
 
 // Manifest names every blob of a bundle by its SHA-256. The SHA-256 of the
@@ -1175,7 +1228,10 @@ type Binding struct {
 	Redact []*Place `protobuf:"bytes,10,rep,name=redact,proto3" json:"redact,omitempty"`
 	Reveal []*Place `protobuf:"bytes,11,rep,name=reveal,proto3" json:"reveal,omitempty"`
 	// prompts are sorted by name.
-	Prompts       []*Prompt `protobuf:"bytes,25,rep,name=prompts,proto3" json:"prompts,omitempty"`
+	Prompts []*Prompt `protobuf:"bytes,25,rep,name=prompts,proto3" json:"prompts,omitempty"`
+	// icons are those of the endpoint, in the author's order. Bindings that share it
+	// and have any have the same.
+	Icons         []*Icon `protobuf:"bytes,30,rep,name=icons,proto3" json:"icons,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1294,6 +1350,85 @@ func (x *Binding) GetPrompts() []*Prompt {
 	return nil
 }
 
+func (x *Binding) GetIcons() []*Icon {
+	if x != nil {
+		return x.Icons
+	}
+	return nil
+}
+
+// Icon is a picture that clients may show.
+type Icon struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// src is an https URL or a data URI, at most 64 KiB long.
+	Src string `protobuf:"bytes,1,opt,name=src,proto3" json:"src,omitempty"`
+	// media_type is that of the picture; "" when nothing is said of it.
+	MediaType string `protobuf:"bytes,2,opt,name=media_type,json=mediaType,proto3" json:"media_type,omitempty"`
+	// sizes are such as "48x48", or "any"; in the author's order.
+	Sizes         []string  `protobuf:"bytes,3,rep,name=sizes,proto3" json:"sizes,omitempty"`
+	Theme         IconTheme `protobuf:"varint,4,opt,name=theme,proto3,enum=bindery.ir.v1.IconTheme" json:"theme,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Icon) Reset() {
+	*x = Icon{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Icon) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Icon) ProtoMessage() {}
+
+func (x *Icon) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Icon.ProtoReflect.Descriptor instead.
+func (*Icon) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *Icon) GetSrc() string {
+	if x != nil {
+		return x.Src
+	}
+	return ""
+}
+
+func (x *Icon) GetMediaType() string {
+	if x != nil {
+		return x.MediaType
+	}
+	return ""
+}
+
+func (x *Icon) GetSizes() []string {
+	if x != nil {
+		return x.Sizes
+	}
+	return nil
+}
+
+func (x *Icon) GetTheme() IconTheme {
+	if x != nil {
+		return x.Theme
+	}
+	return IconTheme_ICON_THEME_UNSPECIFIED
+}
+
 // Document is JSON that a node serves to anyone who asks for its path.
 type Document struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1313,7 +1448,7 @@ type Document struct {
 
 func (x *Document) Reset() {
 	*x = Document{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[4]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1325,7 +1460,7 @@ func (x *Document) String() string {
 func (*Document) ProtoMessage() {}
 
 func (x *Document) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[4]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1338,7 +1473,7 @@ func (x *Document) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Document.ProtoReflect.Descriptor instead.
 func (*Document) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{4}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Document) GetPath() string {
@@ -1396,7 +1531,7 @@ type Upstream struct {
 
 func (x *Upstream) Reset() {
 	*x = Upstream{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[5]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1408,7 +1543,7 @@ func (x *Upstream) String() string {
 func (*Upstream) ProtoMessage() {}
 
 func (x *Upstream) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[5]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1421,7 +1556,7 @@ func (x *Upstream) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Upstream.ProtoReflect.Descriptor instead.
 func (*Upstream) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{5}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Upstream) GetScheme() Scheme {
@@ -1501,7 +1636,7 @@ type RetryBudget struct {
 
 func (x *RetryBudget) Reset() {
 	*x = RetryBudget{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[6]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1513,7 +1648,7 @@ func (x *RetryBudget) String() string {
 func (*RetryBudget) ProtoMessage() {}
 
 func (x *RetryBudget) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[6]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1526,7 +1661,7 @@ func (x *RetryBudget) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetryBudget.ProtoReflect.Descriptor instead.
 func (*RetryBudget) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{6}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *RetryBudget) GetPercent() uint32 {
@@ -1562,7 +1697,7 @@ type TLS struct {
 
 func (x *TLS) Reset() {
 	*x = TLS{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[7]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1574,7 +1709,7 @@ func (x *TLS) String() string {
 func (*TLS) ProtoMessage() {}
 
 func (x *TLS) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[7]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1587,7 +1722,7 @@ func (x *TLS) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TLS.ProtoReflect.Descriptor instead.
 func (*TLS) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{7}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *TLS) GetMin() TLSVersion {
@@ -1629,7 +1764,7 @@ type Header struct {
 
 func (x *Header) Reset() {
 	*x = Header{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[8]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1641,7 +1776,7 @@ func (x *Header) String() string {
 func (*Header) ProtoMessage() {}
 
 func (x *Header) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[8]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1654,7 +1789,7 @@ func (x *Header) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Header.ProtoReflect.Descriptor instead.
 func (*Header) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{8}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Header) GetName() string {
@@ -1688,7 +1823,7 @@ type Credential struct {
 
 func (x *Credential) Reset() {
 	*x = Credential{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[9]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1700,7 +1835,7 @@ func (x *Credential) String() string {
 func (*Credential) ProtoMessage() {}
 
 func (x *Credential) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[9]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1713,7 +1848,7 @@ func (x *Credential) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Credential.ProtoReflect.Descriptor instead.
 func (*Credential) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{9}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Credential) GetKind() isCredential_Kind {
@@ -1796,7 +1931,7 @@ type BearerCredential struct {
 
 func (x *BearerCredential) Reset() {
 	*x = BearerCredential{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[10]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1808,7 +1943,7 @@ func (x *BearerCredential) String() string {
 func (*BearerCredential) ProtoMessage() {}
 
 func (x *BearerCredential) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[10]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1821,7 +1956,7 @@ func (x *BearerCredential) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BearerCredential.ProtoReflect.Descriptor instead.
 func (*BearerCredential) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{10}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *BearerCredential) GetSecret() string {
@@ -1841,7 +1976,7 @@ type BasicCredential struct {
 
 func (x *BasicCredential) Reset() {
 	*x = BasicCredential{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[11]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1853,7 +1988,7 @@ func (x *BasicCredential) String() string {
 func (*BasicCredential) ProtoMessage() {}
 
 func (x *BasicCredential) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[11]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1866,7 +2001,7 @@ func (x *BasicCredential) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BasicCredential.ProtoReflect.Descriptor instead.
 func (*BasicCredential) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{11}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *BasicCredential) GetUser() string {
@@ -1894,7 +2029,7 @@ type HeaderCredential struct {
 
 func (x *HeaderCredential) Reset() {
 	*x = HeaderCredential{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[12]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1906,7 +2041,7 @@ func (x *HeaderCredential) String() string {
 func (*HeaderCredential) ProtoMessage() {}
 
 func (x *HeaderCredential) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[12]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1919,7 +2054,7 @@ func (x *HeaderCredential) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HeaderCredential.ProtoReflect.Descriptor instead.
 func (*HeaderCredential) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{12}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *HeaderCredential) GetName() string {
@@ -1961,7 +2096,7 @@ type OAuth2Credential struct {
 
 func (x *OAuth2Credential) Reset() {
 	*x = OAuth2Credential{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[13]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1973,7 +2108,7 @@ func (x *OAuth2Credential) String() string {
 func (*OAuth2Credential) ProtoMessage() {}
 
 func (x *OAuth2Credential) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[13]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1986,7 +2121,7 @@ func (x *OAuth2Credential) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OAuth2Credential.ProtoReflect.Descriptor instead.
 func (*OAuth2Credential) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{13}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *OAuth2Credential) GetScheme() Scheme {
@@ -2062,7 +2197,7 @@ type TokenParameter struct {
 
 func (x *TokenParameter) Reset() {
 	*x = TokenParameter{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[14]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2074,7 +2209,7 @@ func (x *TokenParameter) String() string {
 func (*TokenParameter) ProtoMessage() {}
 
 func (x *TokenParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[14]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2087,7 +2222,7 @@ func (x *TokenParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TokenParameter.ProtoReflect.Descriptor instead.
 func (*TokenParameter) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{14}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *TokenParameter) GetName() string {
@@ -2136,7 +2271,7 @@ type MetaRule struct {
 
 func (x *MetaRule) Reset() {
 	*x = MetaRule{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[15]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2148,7 +2283,7 @@ func (x *MetaRule) String() string {
 func (*MetaRule) ProtoMessage() {}
 
 func (x *MetaRule) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[15]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2161,7 +2296,7 @@ func (x *MetaRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MetaRule.ProtoReflect.Descriptor instead.
 func (*MetaRule) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{15}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *MetaRule) GetField() string {
@@ -2259,7 +2394,7 @@ type Pointer struct {
 
 func (x *Pointer) Reset() {
 	*x = Pointer{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[16]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2271,7 +2406,7 @@ func (x *Pointer) String() string {
 func (*Pointer) ProtoMessage() {}
 
 func (x *Pointer) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[16]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2284,7 +2419,7 @@ func (x *Pointer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pointer.ProtoReflect.Descriptor instead.
 func (*Pointer) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{16}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Pointer) GetTokens() []string {
@@ -2320,7 +2455,7 @@ type Errors struct {
 
 func (x *Errors) Reset() {
 	*x = Errors{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[17]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2332,7 +2467,7 @@ func (x *Errors) String() string {
 func (*Errors) ProtoMessage() {}
 
 func (x *Errors) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[17]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2345,7 +2480,7 @@ func (x *Errors) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Errors.ProtoReflect.Descriptor instead.
 func (*Errors) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{17}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Errors) GetStyle() ErrorStyle {
@@ -2411,7 +2546,7 @@ type Condition struct {
 
 func (x *Condition) Reset() {
 	*x = Condition{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[18]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2423,7 +2558,7 @@ func (x *Condition) String() string {
 func (*Condition) ProtoMessage() {}
 
 func (x *Condition) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[18]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2436,7 +2571,7 @@ func (x *Condition) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Condition.ProtoReflect.Descriptor instead.
 func (*Condition) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{18}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Condition) GetKind() isCondition_Kind {
@@ -2528,7 +2663,7 @@ type ErrorRule struct {
 
 func (x *ErrorRule) Reset() {
 	*x = ErrorRule{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[19]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2540,7 +2675,7 @@ func (x *ErrorRule) String() string {
 func (*ErrorRule) ProtoMessage() {}
 
 func (x *ErrorRule) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[19]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2553,7 +2688,7 @@ func (x *ErrorRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorRule.ProtoReflect.Descriptor instead.
 func (*ErrorRule) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{19}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ErrorRule) GetName() string {
@@ -2638,7 +2773,7 @@ type BodyCondition struct {
 
 func (x *BodyCondition) Reset() {
 	*x = BodyCondition{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[20]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2650,7 +2785,7 @@ func (x *BodyCondition) String() string {
 func (*BodyCondition) ProtoMessage() {}
 
 func (x *BodyCondition) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[20]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2663,7 +2798,7 @@ func (x *BodyCondition) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BodyCondition.ProtoReflect.Descriptor instead.
 func (*BodyCondition) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{20}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *BodyCondition) GetAt() *Pointer {
@@ -2694,7 +2829,7 @@ type Scalar struct {
 
 func (x *Scalar) Reset() {
 	*x = Scalar{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[21]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2706,7 +2841,7 @@ func (x *Scalar) String() string {
 func (*Scalar) ProtoMessage() {}
 
 func (x *Scalar) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[21]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2719,7 +2854,7 @@ func (x *Scalar) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Scalar.ProtoReflect.Descriptor instead.
 func (*Scalar) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{21}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Scalar) GetKind() isScalar_Kind {
@@ -2792,7 +2927,7 @@ type HeaderMember struct {
 
 func (x *HeaderMember) Reset() {
 	*x = HeaderMember{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[22]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2804,7 +2939,7 @@ func (x *HeaderMember) String() string {
 func (*HeaderMember) ProtoMessage() {}
 
 func (x *HeaderMember) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[22]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2817,7 +2952,7 @@ func (x *HeaderMember) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HeaderMember.ProtoReflect.Descriptor instead.
 func (*HeaderMember) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{22}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *HeaderMember) GetName() string {
@@ -2845,7 +2980,7 @@ type Member struct {
 
 func (x *Member) Reset() {
 	*x = Member{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[23]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2857,7 +2992,7 @@ func (x *Member) String() string {
 func (*Member) ProtoMessage() {}
 
 func (x *Member) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[23]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2870,7 +3005,7 @@ func (x *Member) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Member.ProtoReflect.Descriptor instead.
 func (*Member) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{23}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Member) GetName() string {
@@ -2908,7 +3043,7 @@ type PayloadError struct {
 
 func (x *PayloadError) Reset() {
 	*x = PayloadError{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[24]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2920,7 +3055,7 @@ func (x *PayloadError) String() string {
 func (*PayloadError) ProtoMessage() {}
 
 func (x *PayloadError) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[24]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2933,7 +3068,7 @@ func (x *PayloadError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PayloadError.ProtoReflect.Descriptor instead.
 func (*PayloadError) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{24}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *PayloadError) GetCode() int32 {
@@ -2988,7 +3123,7 @@ type KeywordWord struct {
 
 func (x *KeywordWord) Reset() {
 	*x = KeywordWord{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[25]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3000,7 +3135,7 @@ func (x *KeywordWord) String() string {
 func (*KeywordWord) ProtoMessage() {}
 
 func (x *KeywordWord) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[25]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3013,7 +3148,7 @@ func (x *KeywordWord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KeywordWord.ProtoReflect.Descriptor instead.
 func (*KeywordWord) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{25}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *KeywordWord) GetKeyword() string {
@@ -3043,7 +3178,7 @@ type MediaRange struct {
 
 func (x *MediaRange) Reset() {
 	*x = MediaRange{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[26]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3055,7 +3190,7 @@ func (x *MediaRange) String() string {
 func (*MediaRange) ProtoMessage() {}
 
 func (x *MediaRange) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[26]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3068,7 +3203,7 @@ func (x *MediaRange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MediaRange.ProtoReflect.Descriptor instead.
 func (*MediaRange) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{26}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *MediaRange) GetKind() PartKind {
@@ -3098,7 +3233,7 @@ type ResultMeta struct {
 
 func (x *ResultMeta) Reset() {
 	*x = ResultMeta{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[27]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3110,7 +3245,7 @@ func (x *ResultMeta) String() string {
 func (*ResultMeta) ProtoMessage() {}
 
 func (x *ResultMeta) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[27]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3123,7 +3258,7 @@ func (x *ResultMeta) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResultMeta.ProtoReflect.Descriptor instead.
 func (*ResultMeta) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{27}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ResultMeta) GetKey() string {
@@ -3179,14 +3314,21 @@ type Tool struct {
 	Checks []*CallCheck `protobuf:"bytes,23,rep,name=checks,proto3" json:"checks,omitempty"`
 	// hidden says that clients neither see nor call it: it is there for what of its
 	// binding names it.
-	Hidden        bool `protobuf:"varint,29,opt,name=hidden,proto3" json:"hidden,omitempty"`
+	Hidden bool `protobuf:"varint,29,opt,name=hidden,proto3" json:"hidden,omitempty"`
+	// icons are in the author's order.
+	Icons []*Icon `protobuf:"bytes,30,rep,name=icons,proto3" json:"icons,omitempty"`
+	// security_schemes are in the author's order.
+	SecuritySchemes []*SecurityScheme `protobuf:"bytes,31,rep,name=security_schemes,json=securitySchemes,proto3" json:"security_schemes,omitempty"`
+	// entry_meta is the "_meta" of the tool's entry in tools/list but for what the
+	// security schemes add; sorted by name.
+	EntryMeta     []*Member `protobuf:"bytes,32,rep,name=entry_meta,json=entryMeta,proto3" json:"entry_meta,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Tool) Reset() {
 	*x = Tool{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[28]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3198,7 +3340,7 @@ func (x *Tool) String() string {
 func (*Tool) ProtoMessage() {}
 
 func (x *Tool) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[28]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3211,7 +3353,7 @@ func (x *Tool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tool.ProtoReflect.Descriptor instead.
 func (*Tool) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{28}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Tool) GetName() string {
@@ -3340,6 +3482,192 @@ func (x *Tool) GetHidden() bool {
 	return false
 }
 
+func (x *Tool) GetIcons() []*Icon {
+	if x != nil {
+		return x.Icons
+	}
+	return nil
+}
+
+func (x *Tool) GetSecuritySchemes() []*SecurityScheme {
+	if x != nil {
+		return x.SecuritySchemes
+	}
+	return nil
+}
+
+func (x *Tool) GetEntryMeta() []*Member {
+	if x != nil {
+		return x.EntryMeta
+	}
+	return nil
+}
+
+// SecurityScheme is a way to be allowed to call a tool, as clients get to know it.
+type SecurityScheme struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Types that are valid to be assigned to Kind:
+	//
+	//	*SecurityScheme_NoAuth
+	//	*SecurityScheme_Oauth2
+	Kind          isSecurityScheme_Kind `protobuf_oneof:"kind"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SecurityScheme) Reset() {
+	*x = SecurityScheme{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SecurityScheme) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SecurityScheme) ProtoMessage() {}
+
+func (x *SecurityScheme) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SecurityScheme.ProtoReflect.Descriptor instead.
+func (*SecurityScheme) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *SecurityScheme) GetKind() isSecurityScheme_Kind {
+	if x != nil {
+		return x.Kind
+	}
+	return nil
+}
+
+func (x *SecurityScheme) GetNoAuth() *NoAuthScheme {
+	if x != nil {
+		if x, ok := x.Kind.(*SecurityScheme_NoAuth); ok {
+			return x.NoAuth
+		}
+	}
+	return nil
+}
+
+func (x *SecurityScheme) GetOauth2() *OAuth2Scheme {
+	if x != nil {
+		if x, ok := x.Kind.(*SecurityScheme_Oauth2); ok {
+			return x.Oauth2
+		}
+	}
+	return nil
+}
+
+type isSecurityScheme_Kind interface {
+	isSecurityScheme_Kind()
+}
+
+type SecurityScheme_NoAuth struct {
+	// Anyone may.
+	NoAuth *NoAuthScheme `protobuf:"bytes,1,opt,name=no_auth,json=noAuth,proto3,oneof"`
+}
+
+type SecurityScheme_Oauth2 struct {
+	Oauth2 *OAuth2Scheme `protobuf:"bytes,2,opt,name=oauth2,proto3,oneof"`
+}
+
+func (*SecurityScheme_NoAuth) isSecurityScheme_Kind() {}
+
+func (*SecurityScheme_Oauth2) isSecurityScheme_Kind() {}
+
+type NoAuthScheme struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *NoAuthScheme) Reset() {
+	*x = NoAuthScheme{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NoAuthScheme) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NoAuthScheme) ProtoMessage() {}
+
+func (x *NoAuthScheme) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NoAuthScheme.ProtoReflect.Descriptor instead.
+func (*NoAuthScheme) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{31}
+}
+
+type OAuth2Scheme struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// scopes are what a token must allow; sorted.
+	Scopes        []string `protobuf:"bytes,1,rep,name=scopes,proto3" json:"scopes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OAuth2Scheme) Reset() {
+	*x = OAuth2Scheme{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OAuth2Scheme) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OAuth2Scheme) ProtoMessage() {}
+
+func (x *OAuth2Scheme) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OAuth2Scheme.ProtoReflect.Descriptor instead.
+func (*OAuth2Scheme) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *OAuth2Scheme) GetScopes() []string {
+	if x != nil {
+		return x.Scopes
+	}
+	return nil
+}
+
 // Retry says how a request that failed is sent again. It is only where its tool's
 // annotations say idempotent, or with the header of a meta rule that is a key.
 type Retry struct {
@@ -3358,7 +3686,7 @@ type Retry struct {
 
 func (x *Retry) Reset() {
 	*x = Retry{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[29]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3370,7 +3698,7 @@ func (x *Retry) String() string {
 func (*Retry) ProtoMessage() {}
 
 func (x *Retry) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[29]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3383,7 +3711,7 @@ func (x *Retry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Retry.ProtoReflect.Descriptor instead.
 func (*Retry) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{29}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Retry) GetAttempts() uint32 {
@@ -3420,7 +3748,7 @@ type PathPart struct {
 
 func (x *PathPart) Reset() {
 	*x = PathPart{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[30]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3432,7 +3760,7 @@ func (x *PathPart) String() string {
 func (*PathPart) ProtoMessage() {}
 
 func (x *PathPart) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[30]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3445,7 +3773,7 @@ func (x *PathPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PathPart.ProtoReflect.Descriptor instead.
 func (*PathPart) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{30}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *PathPart) GetKind() isPathPart_Kind {
@@ -3519,7 +3847,7 @@ type Argument struct {
 
 func (x *Argument) Reset() {
 	*x = Argument{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[31]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3531,7 +3859,7 @@ func (x *Argument) String() string {
 func (*Argument) ProtoMessage() {}
 
 func (x *Argument) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[31]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3544,7 +3872,7 @@ func (x *Argument) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Argument.ProtoReflect.Descriptor instead.
 func (*Argument) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{31}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Argument) GetName() string {
@@ -3635,7 +3963,7 @@ type Payload struct {
 
 func (x *Payload) Reset() {
 	*x = Payload{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[32]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3647,7 +3975,7 @@ func (x *Payload) String() string {
 func (*Payload) ProtoMessage() {}
 
 func (x *Payload) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[32]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3660,7 +3988,7 @@ func (x *Payload) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Payload.ProtoReflect.Descriptor instead.
 func (*Payload) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{32}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Payload) GetRequired() bool {
@@ -3696,7 +4024,7 @@ type Output struct {
 
 func (x *Output) Reset() {
 	*x = Output{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[33]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3708,7 +4036,7 @@ func (x *Output) String() string {
 func (*Output) ProtoMessage() {}
 
 func (x *Output) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[33]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3721,7 +4049,7 @@ func (x *Output) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Output.ProtoReflect.Descriptor instead.
 func (*Output) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{33}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Output) GetSchema() []byte {
@@ -3765,7 +4093,7 @@ type Annotations struct {
 
 func (x *Annotations) Reset() {
 	*x = Annotations{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[34]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3777,7 +4105,7 @@ func (x *Annotations) String() string {
 func (*Annotations) ProtoMessage() {}
 
 func (x *Annotations) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[34]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3790,7 +4118,7 @@ func (x *Annotations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Annotations.ProtoReflect.Descriptor instead.
 func (*Annotations) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{34}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Annotations) GetReadOnly() bool {
@@ -3844,7 +4172,7 @@ type CallCheck struct {
 
 func (x *CallCheck) Reset() {
 	*x = CallCheck{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[35]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3856,7 +4184,7 @@ func (x *CallCheck) String() string {
 func (*CallCheck) ProtoMessage() {}
 
 func (x *CallCheck) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[35]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3869,7 +4197,7 @@ func (x *CallCheck) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallCheck.ProtoReflect.Descriptor instead.
 func (*CallCheck) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{35}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *CallCheck) GetName() string {
@@ -3954,7 +4282,7 @@ type Subset struct {
 
 func (x *Subset) Reset() {
 	*x = Subset{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[36]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3966,7 +4294,7 @@ func (x *Subset) String() string {
 func (*Subset) ProtoMessage() {}
 
 func (x *Subset) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[36]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3979,7 +4307,7 @@ func (x *Subset) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Subset.ProtoReflect.Descriptor instead.
 func (*Subset) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{36}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Subset) GetThese() *Place {
@@ -4007,7 +4335,7 @@ type Alternative struct {
 
 func (x *Alternative) Reset() {
 	*x = Alternative{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[37]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4019,7 +4347,7 @@ func (x *Alternative) String() string {
 func (*Alternative) ProtoMessage() {}
 
 func (x *Alternative) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[37]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4032,7 +4360,7 @@ func (x *Alternative) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Alternative.ProtoReflect.Descriptor instead.
 func (*Alternative) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{37}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Alternative) GetAt() *Place {
@@ -4068,7 +4396,7 @@ type Prompt struct {
 
 func (x *Prompt) Reset() {
 	*x = Prompt{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[38]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4080,7 +4408,7 @@ func (x *Prompt) String() string {
 func (*Prompt) ProtoMessage() {}
 
 func (x *Prompt) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[38]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4093,7 +4421,7 @@ func (x *Prompt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Prompt.ProtoReflect.Descriptor instead.
 func (*Prompt) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{38}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Prompt) GetName() string {
@@ -4180,7 +4508,7 @@ type PromptArgument struct {
 
 func (x *PromptArgument) Reset() {
 	*x = PromptArgument{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[39]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4192,7 +4520,7 @@ func (x *PromptArgument) String() string {
 func (*PromptArgument) ProtoMessage() {}
 
 func (x *PromptArgument) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[39]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4205,7 +4533,7 @@ func (x *PromptArgument) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromptArgument.ProtoReflect.Descriptor instead.
 func (*PromptArgument) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{39}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *PromptArgument) GetName() string {
@@ -4253,7 +4581,7 @@ type PromptMessages struct {
 
 func (x *PromptMessages) Reset() {
 	*x = PromptMessages{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[40]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4265,7 +4593,7 @@ func (x *PromptMessages) String() string {
 func (*PromptMessages) ProtoMessage() {}
 
 func (x *PromptMessages) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[40]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4278,7 +4606,7 @@ func (x *PromptMessages) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromptMessages.ProtoReflect.Descriptor instead.
 func (*PromptMessages) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{40}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *PromptMessages) GetMessages() []*PromptMessage {
@@ -4302,7 +4630,7 @@ type PromptMessage struct {
 
 func (x *PromptMessage) Reset() {
 	*x = PromptMessage{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[41]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4314,7 +4642,7 @@ func (x *PromptMessage) String() string {
 func (*PromptMessage) ProtoMessage() {}
 
 func (x *PromptMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[41]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4327,7 +4655,7 @@ func (x *PromptMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromptMessage.ProtoReflect.Descriptor instead.
 func (*PromptMessage) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{41}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *PromptMessage) GetRole() Role {
@@ -4376,7 +4704,7 @@ type PromptUse struct {
 
 func (x *PromptUse) Reset() {
 	*x = PromptUse{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[42]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4388,7 +4716,7 @@ func (x *PromptUse) String() string {
 func (*PromptUse) ProtoMessage() {}
 
 func (x *PromptUse) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[42]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4401,7 +4729,7 @@ func (x *PromptUse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromptUse.ProtoReflect.Descriptor instead.
 func (*PromptUse) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{42}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *PromptUse) GetUse() *Use {
@@ -4433,7 +4761,7 @@ type Completion struct {
 
 func (x *Completion) Reset() {
 	*x = Completion{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[43]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4445,7 +4773,7 @@ func (x *Completion) String() string {
 func (*Completion) ProtoMessage() {}
 
 func (x *Completion) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[43]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4458,7 +4786,7 @@ func (x *Completion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Completion.ProtoReflect.Descriptor instead.
 func (*Completion) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{43}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *Completion) GetKind() isCompletion_Kind {
@@ -4512,7 +4840,7 @@ type Values struct {
 
 func (x *Values) Reset() {
 	*x = Values{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[44]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4524,7 +4852,7 @@ func (x *Values) String() string {
 func (*Values) ProtoMessage() {}
 
 func (x *Values) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[44]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4537,7 +4865,7 @@ func (x *Values) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Values.ProtoReflect.Descriptor instead.
 func (*Values) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{44}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *Values) GetValues() []string {
@@ -4559,7 +4887,7 @@ type CompletionUse struct {
 
 func (x *CompletionUse) Reset() {
 	*x = CompletionUse{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[45]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4571,7 +4899,7 @@ func (x *CompletionUse) String() string {
 func (*CompletionUse) ProtoMessage() {}
 
 func (x *CompletionUse) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[45]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4584,7 +4912,7 @@ func (x *CompletionUse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompletionUse.ProtoReflect.Descriptor instead.
 func (*CompletionUse) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{45}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *CompletionUse) GetUse() *Use {
@@ -4613,7 +4941,7 @@ type Use struct {
 
 func (x *Use) Reset() {
 	*x = Use{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[46]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4625,7 +4953,7 @@ func (x *Use) String() string {
 func (*Use) ProtoMessage() {}
 
 func (x *Use) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[46]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4638,7 +4966,7 @@ func (x *Use) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Use.ProtoReflect.Descriptor instead.
 func (*Use) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{46}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *Use) GetTool() string {
@@ -4671,7 +4999,7 @@ type UseArgument struct {
 
 func (x *UseArgument) Reset() {
 	*x = UseArgument{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[47]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4683,7 +5011,7 @@ func (x *UseArgument) String() string {
 func (*UseArgument) ProtoMessage() {}
 
 func (x *UseArgument) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[47]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4696,7 +5024,7 @@ func (x *UseArgument) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UseArgument.ProtoReflect.Descriptor instead.
 func (*UseArgument) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{47}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *UseArgument) GetName() string {
@@ -4778,7 +5106,7 @@ type Text struct {
 
 func (x *Text) Reset() {
 	*x = Text{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[48]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4790,7 +5118,7 @@ func (x *Text) String() string {
 func (*Text) ProtoMessage() {}
 
 func (x *Text) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[48]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4803,7 +5131,7 @@ func (x *Text) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Text.ProtoReflect.Descriptor instead.
 func (*Text) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{48}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *Text) GetParts() []*TextPart {
@@ -4826,7 +5154,7 @@ type TextPart struct {
 
 func (x *TextPart) Reset() {
 	*x = TextPart{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[49]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4838,7 +5166,7 @@ func (x *TextPart) String() string {
 func (*TextPart) ProtoMessage() {}
 
 func (x *TextPart) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[49]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4851,7 +5179,7 @@ func (x *TextPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TextPart.ProtoReflect.Descriptor instead.
 func (*TextPart) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{49}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *TextPart) GetKind() isTextPart_Kind {
@@ -4909,7 +5237,7 @@ type Place struct {
 
 func (x *Place) Reset() {
 	*x = Place{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[50]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4921,7 +5249,7 @@ func (x *Place) String() string {
 func (*Place) ProtoMessage() {}
 
 func (x *Place) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[50]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4934,7 +5262,7 @@ func (x *Place) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Place.ProtoReflect.Descriptor instead.
 func (*Place) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{50}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *Place) GetSide() Side {
@@ -4964,7 +5292,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[51]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4976,7 +5304,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[51]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4989,7 +5317,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{51}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *Step) GetKind() isStep_Kind {
@@ -5043,7 +5371,7 @@ type Every struct {
 
 func (x *Every) Reset() {
 	*x = Every{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[52]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5055,7 +5383,7 @@ func (x *Every) String() string {
 func (*Every) ProtoMessage() {}
 
 func (x *Every) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[52]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5068,7 +5396,7 @@ func (x *Every) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Every.ProtoReflect.Descriptor instead.
 func (*Every) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{52}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{56}
 }
 
 var File_bindery_ir_v1_ir_proto protoreflect.FileDescriptor
@@ -5088,7 +5416,7 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\x04size\x18\x03 \x01(\x04R\x04size\":\n" +
 	"\x06Bundle\x12\x1a\n" +
 	"\bmanifest\x18\x01 \x01(\fR\bmanifest\x12\x14\n" +
-	"\x05blobs\x18\x02 \x03(\fR\x05blobs\"\xe9\x03\n" +
+	"\x05blobs\x18\x02 \x03(\fR\x05blobs\"\x94\x04\n" +
 	"\aBinding\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12\x18\n" +
@@ -5102,7 +5430,14 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\x06redact\x18\n" +
 	" \x03(\v2\x14.bindery.ir.v1.PlaceR\x06redact\x12,\n" +
 	"\x06reveal\x18\v \x03(\v2\x14.bindery.ir.v1.PlaceR\x06reveal\x12/\n" +
-	"\aprompts\x18\x19 \x03(\v2\x15.bindery.ir.v1.PromptR\aprompts\"\x85\x01\n" +
+	"\aprompts\x18\x19 \x03(\v2\x15.bindery.ir.v1.PromptR\aprompts\x12)\n" +
+	"\x05icons\x18\x1e \x03(\v2\x13.bindery.ir.v1.IconR\x05icons\"}\n" +
+	"\x04Icon\x12\x10\n" +
+	"\x03src\x18\x01 \x01(\tR\x03src\x12\x1d\n" +
+	"\n" +
+	"media_type\x18\x02 \x01(\tR\tmediaType\x12\x14\n" +
+	"\x05sizes\x18\x03 \x03(\tR\x05sizes\x12.\n" +
+	"\x05theme\x18\x04 \x01(\x0e2\x18.bindery.ir.v1.IconThemeR\x05theme\"\x85\x01\n" +
 	"\bDocument\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x12\n" +
 	"\x04json\x18\x02 \x01(\fR\x04json\x12\x1d\n" +
@@ -5245,7 +5580,7 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\n" +
 	"ResultMeta\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x16\n" +
-	"\x06header\x18\x02 \x01(\tR\x06header\"\x8c\x06\n" +
+	"\x06header\x18\x02 \x01(\tR\x06header\"\xb7\a\n" +
 	"\x04Tool\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12 \n" +
@@ -5266,7 +5601,18 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"resultMeta\x12*\n" +
 	"\x05retry\x18\x15 \x01(\v2\x14.bindery.ir.v1.RetryR\x05retry\x120\n" +
 	"\x06checks\x18\x17 \x03(\v2\x18.bindery.ir.v1.CallCheckR\x06checks\x12\x16\n" +
-	"\x06hidden\x18\x1d \x01(\bR\x06hidden\"\x8e\x01\n" +
+	"\x06hidden\x18\x1d \x01(\bR\x06hidden\x12)\n" +
+	"\x05icons\x18\x1e \x03(\v2\x13.bindery.ir.v1.IconR\x05icons\x12H\n" +
+	"\x10security_schemes\x18\x1f \x03(\v2\x1d.bindery.ir.v1.SecuritySchemeR\x0fsecuritySchemes\x124\n" +
+	"\n" +
+	"entry_meta\x18  \x03(\v2\x15.bindery.ir.v1.MemberR\tentryMeta\"\x87\x01\n" +
+	"\x0eSecurityScheme\x126\n" +
+	"\ano_auth\x18\x01 \x01(\v2\x1b.bindery.ir.v1.NoAuthSchemeH\x00R\x06noAuth\x125\n" +
+	"\x06oauth2\x18\x02 \x01(\v2\x1b.bindery.ir.v1.OAuth2SchemeH\x00R\x06oauth2B\x06\n" +
+	"\x04kind\"\x0e\n" +
+	"\fNoAuthScheme\"&\n" +
+	"\fOAuth2Scheme\x12\x16\n" +
+	"\x06scopes\x18\x01 \x03(\tR\x06scopes\"\x8e\x01\n" +
 	"\x05Retry\x12\x1a\n" +
 	"\battempts\x18\x01 \x01(\rR\battempts\x124\n" +
 	"\bmax_wait\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\amaxWait\x123\n" +
@@ -5377,7 +5723,12 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\x05token\x18\x01 \x01(\tH\x00R\x05token\x12,\n" +
 	"\x05every\x18\x02 \x01(\v2\x14.bindery.ir.v1.EveryH\x00R\x05everyB\x06\n" +
 	"\x04kind\"\a\n" +
-	"\x05Every*C\n" +
+	"\x05Every*f\n" +
+	"\tIconTheme\x12\x1a\n" +
+	"\x16ICON_THEME_UNSPECIFIED\x10\x00\x12\x12\n" +
+	"\x0eICON_THEME_ANY\x10\x01\x12\x14\n" +
+	"\x10ICON_THEME_LIGHT\x10\x02\x12\x13\n" +
+	"\x0fICON_THEME_DARK\x10\x03*C\n" +
 	"\x06Scheme\x12\x16\n" +
 	"\x12SCHEME_UNSPECIFIED\x10\x00\x12\x0f\n" +
 	"\vSCHEME_HTTP\x10\x01\x12\x10\n" +
@@ -5489,178 +5840,190 @@ func file_bindery_ir_v1_ir_proto_rawDescGZIP() []byte {
 	return file_bindery_ir_v1_ir_proto_rawDescData
 }
 
-var file_bindery_ir_v1_ir_proto_enumTypes = make([]protoimpl.EnumInfo, 17)
-var file_bindery_ir_v1_ir_proto_msgTypes = make([]protoimpl.MessageInfo, 53)
+var file_bindery_ir_v1_ir_proto_enumTypes = make([]protoimpl.EnumInfo, 18)
+var file_bindery_ir_v1_ir_proto_msgTypes = make([]protoimpl.MessageInfo, 57)
 var file_bindery_ir_v1_ir_proto_goTypes = []any{
-	(Scheme)(0),                 // 0: bindery.ir.v1.Scheme
-	(TLSVersion)(0),             // 1: bindery.ir.v1.TLSVersion
-	(ClientAuth)(0),             // 2: bindery.ir.v1.ClientAuth
-	(Format)(0),                 // 3: bindery.ir.v1.Format
-	(Generate)(0),               // 4: bindery.ir.v1.Generate
-	(ErrorStyle)(0),             // 5: bindery.ir.v1.ErrorStyle
-	(Failure)(0),                // 6: bindery.ir.v1.Failure
-	(Method)(0),                 // 7: bindery.ir.v1.Method
-	(ResultMode)(0),             // 8: bindery.ir.v1.ResultMode
-	(PartKind)(0),               // 9: bindery.ir.v1.PartKind
-	(ArgumentIn)(0),             // 10: bindery.ir.v1.ArgumentIn
-	(ArgumentType)(0),           // 11: bindery.ir.v1.ArgumentType
-	(ArrayStyle)(0),             // 12: bindery.ir.v1.ArrayStyle
-	(Check)(0),                  // 13: bindery.ir.v1.Check
-	(CheckLevel)(0),             // 14: bindery.ir.v1.CheckLevel
-	(Side)(0),                   // 15: bindery.ir.v1.Side
-	(Role)(0),                   // 16: bindery.ir.v1.Role
-	(*Manifest)(nil),            // 17: bindery.ir.v1.Manifest
-	(*BlobRef)(nil),             // 18: bindery.ir.v1.BlobRef
-	(*Bundle)(nil),              // 19: bindery.ir.v1.Bundle
-	(*Binding)(nil),             // 20: bindery.ir.v1.Binding
-	(*Document)(nil),            // 21: bindery.ir.v1.Document
-	(*Upstream)(nil),            // 22: bindery.ir.v1.Upstream
-	(*RetryBudget)(nil),         // 23: bindery.ir.v1.RetryBudget
-	(*TLS)(nil),                 // 24: bindery.ir.v1.TLS
-	(*Header)(nil),              // 25: bindery.ir.v1.Header
-	(*Credential)(nil),          // 26: bindery.ir.v1.Credential
-	(*BearerCredential)(nil),    // 27: bindery.ir.v1.BearerCredential
-	(*BasicCredential)(nil),     // 28: bindery.ir.v1.BasicCredential
-	(*HeaderCredential)(nil),    // 29: bindery.ir.v1.HeaderCredential
-	(*OAuth2Credential)(nil),    // 30: bindery.ir.v1.OAuth2Credential
-	(*TokenParameter)(nil),      // 31: bindery.ir.v1.TokenParameter
-	(*MetaRule)(nil),            // 32: bindery.ir.v1.MetaRule
-	(*Pointer)(nil),             // 33: bindery.ir.v1.Pointer
-	(*Errors)(nil),              // 34: bindery.ir.v1.Errors
-	(*Condition)(nil),           // 35: bindery.ir.v1.Condition
-	(*ErrorRule)(nil),           // 36: bindery.ir.v1.ErrorRule
-	(*BodyCondition)(nil),       // 37: bindery.ir.v1.BodyCondition
-	(*Scalar)(nil),              // 38: bindery.ir.v1.Scalar
-	(*HeaderMember)(nil),        // 39: bindery.ir.v1.HeaderMember
-	(*Member)(nil),              // 40: bindery.ir.v1.Member
-	(*PayloadError)(nil),        // 41: bindery.ir.v1.PayloadError
-	(*KeywordWord)(nil),         // 42: bindery.ir.v1.KeywordWord
-	(*MediaRange)(nil),          // 43: bindery.ir.v1.MediaRange
-	(*ResultMeta)(nil),          // 44: bindery.ir.v1.ResultMeta
-	(*Tool)(nil),                // 45: bindery.ir.v1.Tool
-	(*Retry)(nil),               // 46: bindery.ir.v1.Retry
-	(*PathPart)(nil),            // 47: bindery.ir.v1.PathPart
-	(*Argument)(nil),            // 48: bindery.ir.v1.Argument
-	(*Payload)(nil),             // 49: bindery.ir.v1.Payload
-	(*Output)(nil),              // 50: bindery.ir.v1.Output
-	(*Annotations)(nil),         // 51: bindery.ir.v1.Annotations
-	(*CallCheck)(nil),           // 52: bindery.ir.v1.CallCheck
-	(*Subset)(nil),              // 53: bindery.ir.v1.Subset
-	(*Alternative)(nil),         // 54: bindery.ir.v1.Alternative
-	(*Prompt)(nil),              // 55: bindery.ir.v1.Prompt
-	(*PromptArgument)(nil),      // 56: bindery.ir.v1.PromptArgument
-	(*PromptMessages)(nil),      // 57: bindery.ir.v1.PromptMessages
-	(*PromptMessage)(nil),       // 58: bindery.ir.v1.PromptMessage
-	(*PromptUse)(nil),           // 59: bindery.ir.v1.PromptUse
-	(*Completion)(nil),          // 60: bindery.ir.v1.Completion
-	(*Values)(nil),              // 61: bindery.ir.v1.Values
-	(*CompletionUse)(nil),       // 62: bindery.ir.v1.CompletionUse
-	(*Use)(nil),                 // 63: bindery.ir.v1.Use
-	(*UseArgument)(nil),         // 64: bindery.ir.v1.UseArgument
-	(*Text)(nil),                // 65: bindery.ir.v1.Text
-	(*TextPart)(nil),            // 66: bindery.ir.v1.TextPart
-	(*Place)(nil),               // 67: bindery.ir.v1.Place
-	(*Step)(nil),                // 68: bindery.ir.v1.Step
-	(*Every)(nil),               // 69: bindery.ir.v1.Every
-	(*durationpb.Duration)(nil), // 70: google.protobuf.Duration
+	(IconTheme)(0),              // 0: bindery.ir.v1.IconTheme
+	(Scheme)(0),                 // 1: bindery.ir.v1.Scheme
+	(TLSVersion)(0),             // 2: bindery.ir.v1.TLSVersion
+	(ClientAuth)(0),             // 3: bindery.ir.v1.ClientAuth
+	(Format)(0),                 // 4: bindery.ir.v1.Format
+	(Generate)(0),               // 5: bindery.ir.v1.Generate
+	(ErrorStyle)(0),             // 6: bindery.ir.v1.ErrorStyle
+	(Failure)(0),                // 7: bindery.ir.v1.Failure
+	(Method)(0),                 // 8: bindery.ir.v1.Method
+	(ResultMode)(0),             // 9: bindery.ir.v1.ResultMode
+	(PartKind)(0),               // 10: bindery.ir.v1.PartKind
+	(ArgumentIn)(0),             // 11: bindery.ir.v1.ArgumentIn
+	(ArgumentType)(0),           // 12: bindery.ir.v1.ArgumentType
+	(ArrayStyle)(0),             // 13: bindery.ir.v1.ArrayStyle
+	(Check)(0),                  // 14: bindery.ir.v1.Check
+	(CheckLevel)(0),             // 15: bindery.ir.v1.CheckLevel
+	(Side)(0),                   // 16: bindery.ir.v1.Side
+	(Role)(0),                   // 17: bindery.ir.v1.Role
+	(*Manifest)(nil),            // 18: bindery.ir.v1.Manifest
+	(*BlobRef)(nil),             // 19: bindery.ir.v1.BlobRef
+	(*Bundle)(nil),              // 20: bindery.ir.v1.Bundle
+	(*Binding)(nil),             // 21: bindery.ir.v1.Binding
+	(*Icon)(nil),                // 22: bindery.ir.v1.Icon
+	(*Document)(nil),            // 23: bindery.ir.v1.Document
+	(*Upstream)(nil),            // 24: bindery.ir.v1.Upstream
+	(*RetryBudget)(nil),         // 25: bindery.ir.v1.RetryBudget
+	(*TLS)(nil),                 // 26: bindery.ir.v1.TLS
+	(*Header)(nil),              // 27: bindery.ir.v1.Header
+	(*Credential)(nil),          // 28: bindery.ir.v1.Credential
+	(*BearerCredential)(nil),    // 29: bindery.ir.v1.BearerCredential
+	(*BasicCredential)(nil),     // 30: bindery.ir.v1.BasicCredential
+	(*HeaderCredential)(nil),    // 31: bindery.ir.v1.HeaderCredential
+	(*OAuth2Credential)(nil),    // 32: bindery.ir.v1.OAuth2Credential
+	(*TokenParameter)(nil),      // 33: bindery.ir.v1.TokenParameter
+	(*MetaRule)(nil),            // 34: bindery.ir.v1.MetaRule
+	(*Pointer)(nil),             // 35: bindery.ir.v1.Pointer
+	(*Errors)(nil),              // 36: bindery.ir.v1.Errors
+	(*Condition)(nil),           // 37: bindery.ir.v1.Condition
+	(*ErrorRule)(nil),           // 38: bindery.ir.v1.ErrorRule
+	(*BodyCondition)(nil),       // 39: bindery.ir.v1.BodyCondition
+	(*Scalar)(nil),              // 40: bindery.ir.v1.Scalar
+	(*HeaderMember)(nil),        // 41: bindery.ir.v1.HeaderMember
+	(*Member)(nil),              // 42: bindery.ir.v1.Member
+	(*PayloadError)(nil),        // 43: bindery.ir.v1.PayloadError
+	(*KeywordWord)(nil),         // 44: bindery.ir.v1.KeywordWord
+	(*MediaRange)(nil),          // 45: bindery.ir.v1.MediaRange
+	(*ResultMeta)(nil),          // 46: bindery.ir.v1.ResultMeta
+	(*Tool)(nil),                // 47: bindery.ir.v1.Tool
+	(*SecurityScheme)(nil),      // 48: bindery.ir.v1.SecurityScheme
+	(*NoAuthScheme)(nil),        // 49: bindery.ir.v1.NoAuthScheme
+	(*OAuth2Scheme)(nil),        // 50: bindery.ir.v1.OAuth2Scheme
+	(*Retry)(nil),               // 51: bindery.ir.v1.Retry
+	(*PathPart)(nil),            // 52: bindery.ir.v1.PathPart
+	(*Argument)(nil),            // 53: bindery.ir.v1.Argument
+	(*Payload)(nil),             // 54: bindery.ir.v1.Payload
+	(*Output)(nil),              // 55: bindery.ir.v1.Output
+	(*Annotations)(nil),         // 56: bindery.ir.v1.Annotations
+	(*CallCheck)(nil),           // 57: bindery.ir.v1.CallCheck
+	(*Subset)(nil),              // 58: bindery.ir.v1.Subset
+	(*Alternative)(nil),         // 59: bindery.ir.v1.Alternative
+	(*Prompt)(nil),              // 60: bindery.ir.v1.Prompt
+	(*PromptArgument)(nil),      // 61: bindery.ir.v1.PromptArgument
+	(*PromptMessages)(nil),      // 62: bindery.ir.v1.PromptMessages
+	(*PromptMessage)(nil),       // 63: bindery.ir.v1.PromptMessage
+	(*PromptUse)(nil),           // 64: bindery.ir.v1.PromptUse
+	(*Completion)(nil),          // 65: bindery.ir.v1.Completion
+	(*Values)(nil),              // 66: bindery.ir.v1.Values
+	(*CompletionUse)(nil),       // 67: bindery.ir.v1.CompletionUse
+	(*Use)(nil),                 // 68: bindery.ir.v1.Use
+	(*UseArgument)(nil),         // 69: bindery.ir.v1.UseArgument
+	(*Text)(nil),                // 70: bindery.ir.v1.Text
+	(*TextPart)(nil),            // 71: bindery.ir.v1.TextPart
+	(*Place)(nil),               // 72: bindery.ir.v1.Place
+	(*Step)(nil),                // 73: bindery.ir.v1.Step
+	(*Every)(nil),               // 74: bindery.ir.v1.Every
+	(*durationpb.Duration)(nil), // 75: google.protobuf.Duration
 }
 var file_bindery_ir_v1_ir_proto_depIdxs = []int32{
-	18, // 0: bindery.ir.v1.Manifest.bindings:type_name -> bindery.ir.v1.BlobRef
-	18, // 1: bindery.ir.v1.Manifest.schemas:type_name -> bindery.ir.v1.BlobRef
-	18, // 2: bindery.ir.v1.Manifest.files:type_name -> bindery.ir.v1.BlobRef
-	22, // 3: bindery.ir.v1.Binding.upstream:type_name -> bindery.ir.v1.Upstream
-	32, // 4: bindery.ir.v1.Binding.meta:type_name -> bindery.ir.v1.MetaRule
-	34, // 5: bindery.ir.v1.Binding.errors:type_name -> bindery.ir.v1.Errors
-	45, // 6: bindery.ir.v1.Binding.tools:type_name -> bindery.ir.v1.Tool
-	21, // 7: bindery.ir.v1.Binding.documents:type_name -> bindery.ir.v1.Document
-	67, // 8: bindery.ir.v1.Binding.redact:type_name -> bindery.ir.v1.Place
-	67, // 9: bindery.ir.v1.Binding.reveal:type_name -> bindery.ir.v1.Place
-	55, // 10: bindery.ir.v1.Binding.prompts:type_name -> bindery.ir.v1.Prompt
-	70, // 11: bindery.ir.v1.Document.max_age:type_name -> google.protobuf.Duration
-	0,  // 12: bindery.ir.v1.Upstream.scheme:type_name -> bindery.ir.v1.Scheme
-	25, // 13: bindery.ir.v1.Upstream.headers:type_name -> bindery.ir.v1.Header
-	26, // 14: bindery.ir.v1.Upstream.credential:type_name -> bindery.ir.v1.Credential
-	23, // 15: bindery.ir.v1.Upstream.retry_budget:type_name -> bindery.ir.v1.RetryBudget
-	24, // 16: bindery.ir.v1.Upstream.tls:type_name -> bindery.ir.v1.TLS
-	1,  // 17: bindery.ir.v1.TLS.min:type_name -> bindery.ir.v1.TLSVersion
-	27, // 18: bindery.ir.v1.Credential.bearer:type_name -> bindery.ir.v1.BearerCredential
-	28, // 19: bindery.ir.v1.Credential.basic:type_name -> bindery.ir.v1.BasicCredential
-	29, // 20: bindery.ir.v1.Credential.header:type_name -> bindery.ir.v1.HeaderCredential
-	30, // 21: bindery.ir.v1.Credential.oauth2:type_name -> bindery.ir.v1.OAuth2Credential
-	0,  // 22: bindery.ir.v1.OAuth2Credential.scheme:type_name -> bindery.ir.v1.Scheme
-	31, // 23: bindery.ir.v1.OAuth2Credential.parameters:type_name -> bindery.ir.v1.TokenParameter
-	2,  // 24: bindery.ir.v1.OAuth2Credential.client_auth:type_name -> bindery.ir.v1.ClientAuth
-	24, // 25: bindery.ir.v1.OAuth2Credential.tls:type_name -> bindery.ir.v1.TLS
-	3,  // 26: bindery.ir.v1.MetaRule.format:type_name -> bindery.ir.v1.Format
-	4,  // 27: bindery.ir.v1.MetaRule.generate:type_name -> bindery.ir.v1.Generate
-	5,  // 28: bindery.ir.v1.Errors.style:type_name -> bindery.ir.v1.ErrorStyle
-	33, // 29: bindery.ir.v1.Errors.unwrap:type_name -> bindery.ir.v1.Pointer
-	33, // 30: bindery.ir.v1.Errors.message:type_name -> bindery.ir.v1.Pointer
-	36, // 31: bindery.ir.v1.Errors.rules:type_name -> bindery.ir.v1.ErrorRule
-	41, // 32: bindery.ir.v1.Errors.payload:type_name -> bindery.ir.v1.PayloadError
-	6,  // 33: bindery.ir.v1.Condition.failure:type_name -> bindery.ir.v1.Failure
-	35, // 34: bindery.ir.v1.ErrorRule.conditions:type_name -> bindery.ir.v1.Condition
-	40, // 35: bindery.ir.v1.ErrorRule.set:type_name -> bindery.ir.v1.Member
-	40, // 36: bindery.ir.v1.ErrorRule.fallback:type_name -> bindery.ir.v1.Member
-	37, // 37: bindery.ir.v1.ErrorRule.body:type_name -> bindery.ir.v1.BodyCondition
-	39, // 38: bindery.ir.v1.ErrorRule.headers:type_name -> bindery.ir.v1.HeaderMember
-	33, // 39: bindery.ir.v1.BodyCondition.at:type_name -> bindery.ir.v1.Pointer
-	38, // 40: bindery.ir.v1.BodyCondition.values:type_name -> bindery.ir.v1.Scalar
-	40, // 41: bindery.ir.v1.PayloadError.data:type_name -> bindery.ir.v1.Member
-	42, // 42: bindery.ir.v1.PayloadError.keywords:type_name -> bindery.ir.v1.KeywordWord
-	9,  // 43: bindery.ir.v1.MediaRange.kind:type_name -> bindery.ir.v1.PartKind
-	7,  // 44: bindery.ir.v1.Tool.method:type_name -> bindery.ir.v1.Method
-	47, // 45: bindery.ir.v1.Tool.path:type_name -> bindery.ir.v1.PathPart
-	48, // 46: bindery.ir.v1.Tool.arguments:type_name -> bindery.ir.v1.Argument
-	49, // 47: bindery.ir.v1.Tool.payload:type_name -> bindery.ir.v1.Payload
-	70, // 48: bindery.ir.v1.Tool.timeout:type_name -> google.protobuf.Duration
-	51, // 49: bindery.ir.v1.Tool.annotations:type_name -> bindery.ir.v1.Annotations
-	8,  // 50: bindery.ir.v1.Tool.result:type_name -> bindery.ir.v1.ResultMode
-	50, // 51: bindery.ir.v1.Tool.output:type_name -> bindery.ir.v1.Output
-	43, // 52: bindery.ir.v1.Tool.produces:type_name -> bindery.ir.v1.MediaRange
-	44, // 53: bindery.ir.v1.Tool.result_meta:type_name -> bindery.ir.v1.ResultMeta
-	46, // 54: bindery.ir.v1.Tool.retry:type_name -> bindery.ir.v1.Retry
-	52, // 55: bindery.ir.v1.Tool.checks:type_name -> bindery.ir.v1.CallCheck
-	70, // 56: bindery.ir.v1.Retry.max_wait:type_name -> google.protobuf.Duration
-	70, // 57: bindery.ir.v1.Retry.backoff:type_name -> google.protobuf.Duration
-	10, // 58: bindery.ir.v1.Argument.in:type_name -> bindery.ir.v1.ArgumentIn
-	11, // 59: bindery.ir.v1.Argument.type:type_name -> bindery.ir.v1.ArgumentType
-	11, // 60: bindery.ir.v1.Argument.items:type_name -> bindery.ir.v1.ArgumentType
-	12, // 61: bindery.ir.v1.Argument.style:type_name -> bindery.ir.v1.ArrayStyle
-	13, // 62: bindery.ir.v1.Payload.check:type_name -> bindery.ir.v1.Check
-	13, // 63: bindery.ir.v1.Output.check:type_name -> bindery.ir.v1.Check
-	14, // 64: bindery.ir.v1.CallCheck.level:type_name -> bindery.ir.v1.CheckLevel
-	67, // 65: bindery.ir.v1.CallCheck.has:type_name -> bindery.ir.v1.Place
-	53, // 66: bindery.ir.v1.CallCheck.subset:type_name -> bindery.ir.v1.Subset
-	54, // 67: bindery.ir.v1.CallCheck.or:type_name -> bindery.ir.v1.Alternative
-	67, // 68: bindery.ir.v1.Subset.these:type_name -> bindery.ir.v1.Place
-	67, // 69: bindery.ir.v1.Subset.of:type_name -> bindery.ir.v1.Place
-	67, // 70: bindery.ir.v1.Alternative.at:type_name -> bindery.ir.v1.Place
-	38, // 71: bindery.ir.v1.Alternative.equals:type_name -> bindery.ir.v1.Scalar
-	56, // 72: bindery.ir.v1.Prompt.arguments:type_name -> bindery.ir.v1.PromptArgument
-	57, // 73: bindery.ir.v1.Prompt.messages:type_name -> bindery.ir.v1.PromptMessages
-	59, // 74: bindery.ir.v1.Prompt.use:type_name -> bindery.ir.v1.PromptUse
-	60, // 75: bindery.ir.v1.PromptArgument.completion:type_name -> bindery.ir.v1.Completion
-	58, // 76: bindery.ir.v1.PromptMessages.messages:type_name -> bindery.ir.v1.PromptMessage
-	16, // 77: bindery.ir.v1.PromptMessage.role:type_name -> bindery.ir.v1.Role
-	65, // 78: bindery.ir.v1.PromptMessage.text:type_name -> bindery.ir.v1.Text
-	63, // 79: bindery.ir.v1.PromptUse.use:type_name -> bindery.ir.v1.Use
-	33, // 80: bindery.ir.v1.PromptUse.at:type_name -> bindery.ir.v1.Pointer
-	61, // 81: bindery.ir.v1.Completion.values:type_name -> bindery.ir.v1.Values
-	62, // 82: bindery.ir.v1.Completion.use:type_name -> bindery.ir.v1.CompletionUse
-	63, // 83: bindery.ir.v1.CompletionUse.use:type_name -> bindery.ir.v1.Use
-	67, // 84: bindery.ir.v1.CompletionUse.at:type_name -> bindery.ir.v1.Place
-	64, // 85: bindery.ir.v1.Use.arguments:type_name -> bindery.ir.v1.UseArgument
-	65, // 86: bindery.ir.v1.UseArgument.text:type_name -> bindery.ir.v1.Text
-	66, // 87: bindery.ir.v1.Text.parts:type_name -> bindery.ir.v1.TextPart
-	15, // 88: bindery.ir.v1.Place.side:type_name -> bindery.ir.v1.Side
-	68, // 89: bindery.ir.v1.Place.steps:type_name -> bindery.ir.v1.Step
-	69, // 90: bindery.ir.v1.Step.every:type_name -> bindery.ir.v1.Every
-	91, // [91:91] is the sub-list for method output_type
-	91, // [91:91] is the sub-list for method input_type
-	91, // [91:91] is the sub-list for extension type_name
-	91, // [91:91] is the sub-list for extension extendee
-	0,  // [0:91] is the sub-list for field type_name
+	19, // 0: bindery.ir.v1.Manifest.bindings:type_name -> bindery.ir.v1.BlobRef
+	19, // 1: bindery.ir.v1.Manifest.schemas:type_name -> bindery.ir.v1.BlobRef
+	19, // 2: bindery.ir.v1.Manifest.files:type_name -> bindery.ir.v1.BlobRef
+	24, // 3: bindery.ir.v1.Binding.upstream:type_name -> bindery.ir.v1.Upstream
+	34, // 4: bindery.ir.v1.Binding.meta:type_name -> bindery.ir.v1.MetaRule
+	36, // 5: bindery.ir.v1.Binding.errors:type_name -> bindery.ir.v1.Errors
+	47, // 6: bindery.ir.v1.Binding.tools:type_name -> bindery.ir.v1.Tool
+	23, // 7: bindery.ir.v1.Binding.documents:type_name -> bindery.ir.v1.Document
+	72, // 8: bindery.ir.v1.Binding.redact:type_name -> bindery.ir.v1.Place
+	72, // 9: bindery.ir.v1.Binding.reveal:type_name -> bindery.ir.v1.Place
+	60, // 10: bindery.ir.v1.Binding.prompts:type_name -> bindery.ir.v1.Prompt
+	22, // 11: bindery.ir.v1.Binding.icons:type_name -> bindery.ir.v1.Icon
+	0,  // 12: bindery.ir.v1.Icon.theme:type_name -> bindery.ir.v1.IconTheme
+	75, // 13: bindery.ir.v1.Document.max_age:type_name -> google.protobuf.Duration
+	1,  // 14: bindery.ir.v1.Upstream.scheme:type_name -> bindery.ir.v1.Scheme
+	27, // 15: bindery.ir.v1.Upstream.headers:type_name -> bindery.ir.v1.Header
+	28, // 16: bindery.ir.v1.Upstream.credential:type_name -> bindery.ir.v1.Credential
+	25, // 17: bindery.ir.v1.Upstream.retry_budget:type_name -> bindery.ir.v1.RetryBudget
+	26, // 18: bindery.ir.v1.Upstream.tls:type_name -> bindery.ir.v1.TLS
+	2,  // 19: bindery.ir.v1.TLS.min:type_name -> bindery.ir.v1.TLSVersion
+	29, // 20: bindery.ir.v1.Credential.bearer:type_name -> bindery.ir.v1.BearerCredential
+	30, // 21: bindery.ir.v1.Credential.basic:type_name -> bindery.ir.v1.BasicCredential
+	31, // 22: bindery.ir.v1.Credential.header:type_name -> bindery.ir.v1.HeaderCredential
+	32, // 23: bindery.ir.v1.Credential.oauth2:type_name -> bindery.ir.v1.OAuth2Credential
+	1,  // 24: bindery.ir.v1.OAuth2Credential.scheme:type_name -> bindery.ir.v1.Scheme
+	33, // 25: bindery.ir.v1.OAuth2Credential.parameters:type_name -> bindery.ir.v1.TokenParameter
+	3,  // 26: bindery.ir.v1.OAuth2Credential.client_auth:type_name -> bindery.ir.v1.ClientAuth
+	26, // 27: bindery.ir.v1.OAuth2Credential.tls:type_name -> bindery.ir.v1.TLS
+	4,  // 28: bindery.ir.v1.MetaRule.format:type_name -> bindery.ir.v1.Format
+	5,  // 29: bindery.ir.v1.MetaRule.generate:type_name -> bindery.ir.v1.Generate
+	6,  // 30: bindery.ir.v1.Errors.style:type_name -> bindery.ir.v1.ErrorStyle
+	35, // 31: bindery.ir.v1.Errors.unwrap:type_name -> bindery.ir.v1.Pointer
+	35, // 32: bindery.ir.v1.Errors.message:type_name -> bindery.ir.v1.Pointer
+	38, // 33: bindery.ir.v1.Errors.rules:type_name -> bindery.ir.v1.ErrorRule
+	43, // 34: bindery.ir.v1.Errors.payload:type_name -> bindery.ir.v1.PayloadError
+	7,  // 35: bindery.ir.v1.Condition.failure:type_name -> bindery.ir.v1.Failure
+	37, // 36: bindery.ir.v1.ErrorRule.conditions:type_name -> bindery.ir.v1.Condition
+	42, // 37: bindery.ir.v1.ErrorRule.set:type_name -> bindery.ir.v1.Member
+	42, // 38: bindery.ir.v1.ErrorRule.fallback:type_name -> bindery.ir.v1.Member
+	39, // 39: bindery.ir.v1.ErrorRule.body:type_name -> bindery.ir.v1.BodyCondition
+	41, // 40: bindery.ir.v1.ErrorRule.headers:type_name -> bindery.ir.v1.HeaderMember
+	35, // 41: bindery.ir.v1.BodyCondition.at:type_name -> bindery.ir.v1.Pointer
+	40, // 42: bindery.ir.v1.BodyCondition.values:type_name -> bindery.ir.v1.Scalar
+	42, // 43: bindery.ir.v1.PayloadError.data:type_name -> bindery.ir.v1.Member
+	44, // 44: bindery.ir.v1.PayloadError.keywords:type_name -> bindery.ir.v1.KeywordWord
+	10, // 45: bindery.ir.v1.MediaRange.kind:type_name -> bindery.ir.v1.PartKind
+	8,  // 46: bindery.ir.v1.Tool.method:type_name -> bindery.ir.v1.Method
+	52, // 47: bindery.ir.v1.Tool.path:type_name -> bindery.ir.v1.PathPart
+	53, // 48: bindery.ir.v1.Tool.arguments:type_name -> bindery.ir.v1.Argument
+	54, // 49: bindery.ir.v1.Tool.payload:type_name -> bindery.ir.v1.Payload
+	75, // 50: bindery.ir.v1.Tool.timeout:type_name -> google.protobuf.Duration
+	56, // 51: bindery.ir.v1.Tool.annotations:type_name -> bindery.ir.v1.Annotations
+	9,  // 52: bindery.ir.v1.Tool.result:type_name -> bindery.ir.v1.ResultMode
+	55, // 53: bindery.ir.v1.Tool.output:type_name -> bindery.ir.v1.Output
+	45, // 54: bindery.ir.v1.Tool.produces:type_name -> bindery.ir.v1.MediaRange
+	46, // 55: bindery.ir.v1.Tool.result_meta:type_name -> bindery.ir.v1.ResultMeta
+	51, // 56: bindery.ir.v1.Tool.retry:type_name -> bindery.ir.v1.Retry
+	57, // 57: bindery.ir.v1.Tool.checks:type_name -> bindery.ir.v1.CallCheck
+	22, // 58: bindery.ir.v1.Tool.icons:type_name -> bindery.ir.v1.Icon
+	48, // 59: bindery.ir.v1.Tool.security_schemes:type_name -> bindery.ir.v1.SecurityScheme
+	42, // 60: bindery.ir.v1.Tool.entry_meta:type_name -> bindery.ir.v1.Member
+	49, // 61: bindery.ir.v1.SecurityScheme.no_auth:type_name -> bindery.ir.v1.NoAuthScheme
+	50, // 62: bindery.ir.v1.SecurityScheme.oauth2:type_name -> bindery.ir.v1.OAuth2Scheme
+	75, // 63: bindery.ir.v1.Retry.max_wait:type_name -> google.protobuf.Duration
+	75, // 64: bindery.ir.v1.Retry.backoff:type_name -> google.protobuf.Duration
+	11, // 65: bindery.ir.v1.Argument.in:type_name -> bindery.ir.v1.ArgumentIn
+	12, // 66: bindery.ir.v1.Argument.type:type_name -> bindery.ir.v1.ArgumentType
+	12, // 67: bindery.ir.v1.Argument.items:type_name -> bindery.ir.v1.ArgumentType
+	13, // 68: bindery.ir.v1.Argument.style:type_name -> bindery.ir.v1.ArrayStyle
+	14, // 69: bindery.ir.v1.Payload.check:type_name -> bindery.ir.v1.Check
+	14, // 70: bindery.ir.v1.Output.check:type_name -> bindery.ir.v1.Check
+	15, // 71: bindery.ir.v1.CallCheck.level:type_name -> bindery.ir.v1.CheckLevel
+	72, // 72: bindery.ir.v1.CallCheck.has:type_name -> bindery.ir.v1.Place
+	58, // 73: bindery.ir.v1.CallCheck.subset:type_name -> bindery.ir.v1.Subset
+	59, // 74: bindery.ir.v1.CallCheck.or:type_name -> bindery.ir.v1.Alternative
+	72, // 75: bindery.ir.v1.Subset.these:type_name -> bindery.ir.v1.Place
+	72, // 76: bindery.ir.v1.Subset.of:type_name -> bindery.ir.v1.Place
+	72, // 77: bindery.ir.v1.Alternative.at:type_name -> bindery.ir.v1.Place
+	40, // 78: bindery.ir.v1.Alternative.equals:type_name -> bindery.ir.v1.Scalar
+	61, // 79: bindery.ir.v1.Prompt.arguments:type_name -> bindery.ir.v1.PromptArgument
+	62, // 80: bindery.ir.v1.Prompt.messages:type_name -> bindery.ir.v1.PromptMessages
+	64, // 81: bindery.ir.v1.Prompt.use:type_name -> bindery.ir.v1.PromptUse
+	65, // 82: bindery.ir.v1.PromptArgument.completion:type_name -> bindery.ir.v1.Completion
+	63, // 83: bindery.ir.v1.PromptMessages.messages:type_name -> bindery.ir.v1.PromptMessage
+	17, // 84: bindery.ir.v1.PromptMessage.role:type_name -> bindery.ir.v1.Role
+	70, // 85: bindery.ir.v1.PromptMessage.text:type_name -> bindery.ir.v1.Text
+	68, // 86: bindery.ir.v1.PromptUse.use:type_name -> bindery.ir.v1.Use
+	35, // 87: bindery.ir.v1.PromptUse.at:type_name -> bindery.ir.v1.Pointer
+	66, // 88: bindery.ir.v1.Completion.values:type_name -> bindery.ir.v1.Values
+	67, // 89: bindery.ir.v1.Completion.use:type_name -> bindery.ir.v1.CompletionUse
+	68, // 90: bindery.ir.v1.CompletionUse.use:type_name -> bindery.ir.v1.Use
+	72, // 91: bindery.ir.v1.CompletionUse.at:type_name -> bindery.ir.v1.Place
+	69, // 92: bindery.ir.v1.Use.arguments:type_name -> bindery.ir.v1.UseArgument
+	70, // 93: bindery.ir.v1.UseArgument.text:type_name -> bindery.ir.v1.Text
+	71, // 94: bindery.ir.v1.Text.parts:type_name -> bindery.ir.v1.TextPart
+	16, // 95: bindery.ir.v1.Place.side:type_name -> bindery.ir.v1.Side
+	73, // 96: bindery.ir.v1.Place.steps:type_name -> bindery.ir.v1.Step
+	74, // 97: bindery.ir.v1.Step.every:type_name -> bindery.ir.v1.Every
+	98, // [98:98] is the sub-list for method output_type
+	98, // [98:98] is the sub-list for method input_type
+	98, // [98:98] is the sub-list for extension type_name
+	98, // [98:98] is the sub-list for extension extendee
+	0,  // [0:98] is the sub-list for field type_name
 }
 
 func init() { file_bindery_ir_v1_ir_proto_init() }
@@ -5668,53 +6031,57 @@ func file_bindery_ir_v1_ir_proto_init() {
 	if File_bindery_ir_v1_ir_proto != nil {
 		return
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[9].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[10].OneofWrappers = []any{
 		(*Credential_Bearer)(nil),
 		(*Credential_Basic)(nil),
 		(*Credential_Header)(nil),
 		(*Credential_Oauth2)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[18].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[19].OneofWrappers = []any{
 		(*Condition_Status)(nil),
 		(*Condition_Class)(nil),
 		(*Condition_Failure)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[19].OneofWrappers = []any{}
-	file_bindery_ir_v1_ir_proto_msgTypes[21].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[20].OneofWrappers = []any{}
+	file_bindery_ir_v1_ir_proto_msgTypes[22].OneofWrappers = []any{
 		(*Scalar_Text)(nil),
 		(*Scalar_Number)(nil),
 		(*Scalar_Truth)(nil),
 	}
 	file_bindery_ir_v1_ir_proto_msgTypes[30].OneofWrappers = []any{
+		(*SecurityScheme_NoAuth)(nil),
+		(*SecurityScheme_Oauth2)(nil),
+	}
+	file_bindery_ir_v1_ir_proto_msgTypes[34].OneofWrappers = []any{
 		(*PathPart_Literal)(nil),
 		(*PathPart_Argument)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[31].OneofWrappers = []any{}
-	file_bindery_ir_v1_ir_proto_msgTypes[35].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[35].OneofWrappers = []any{}
+	file_bindery_ir_v1_ir_proto_msgTypes[39].OneofWrappers = []any{
 		(*CallCheck_Has)(nil),
 		(*CallCheck_Subset)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[38].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[42].OneofWrappers = []any{
 		(*Prompt_Messages)(nil),
 		(*Prompt_Use)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[41].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[45].OneofWrappers = []any{
 		(*PromptMessage_Text)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[43].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[47].OneofWrappers = []any{
 		(*Completion_Values)(nil),
 		(*Completion_Use)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[47].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[51].OneofWrappers = []any{
 		(*UseArgument_Text)(nil),
 		(*UseArgument_Scalar)(nil),
 		(*UseArgument_Json)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[49].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[53].OneofWrappers = []any{
 		(*TextPart_Literal)(nil),
 		(*TextPart_Variable)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[51].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[55].OneofWrappers = []any{
 		(*Step_Token)(nil),
 		(*Step_Every)(nil),
 	}
@@ -5723,8 +6090,8 @@ func file_bindery_ir_v1_ir_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_bindery_ir_v1_ir_proto_rawDesc), len(file_bindery_ir_v1_ir_proto_rawDesc)),
-			NumEnums:      17,
-			NumMessages:   53,
+			NumEnums:      18,
+			NumMessages:   57,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
