@@ -53,9 +53,9 @@ func parse(r Request) (arguments, error) {
 // that breaks its schema and is sent all the same is noted. The error is a
 // [*schema.Violation] of the payload, or an invalid.
 func prepare(t *table.Tool, a arguments) (r *upstream.Request, noted []Breach, err error) {
-	header := t.Service.Header.Clone()
+	header := newHead(t)
 	if t.Accept != "" {
-		header.Set("Accept", t.Accept)
+		header.set("Accept", t.Accept)
 	}
 	if err := setMeta(header, t, a.meta, a.inbound); err != nil {
 		return nil, nil, err
@@ -76,11 +76,11 @@ func prepare(t *table.Tool, a arguments) (r *upstream.Request, noted []Breach, e
 		return nil, nil, err
 	}
 	setContentType(header, body)
-	a.trace.set(header)
+	a.trace.set(header.Header)
 	return &upstream.Request{
 		Method:  t.Method,
 		Target:  to,
-		Header:  header,
+		Header:  header.Header,
 		Body:    body,
 		Timeout: t.Timeout,
 		MaxBody: t.Service.MaxResponse,
@@ -99,10 +99,10 @@ func body(t *table.Tool, v rawjson.Value, given values) (body []byte, noted []Br
 
 // setContentType describes body: as the binding's constant header has it, or as
 // JSON. What has no body has no type.
-func setContentType(header http.Header, body []byte) {
+func setContentType(header *head, body []byte) {
 	if body == nil {
 		header.Del("Content-Type")
 	} else if header.Get("Content-Type") == "" {
-		header.Set("Content-Type", "application/json")
+		header.set("Content-Type", "application/json")
 	}
 }

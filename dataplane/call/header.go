@@ -1,6 +1,7 @@
 package call
 
 import (
+	"maps"
 	"net/http"
 	"strings"
 
@@ -12,9 +13,31 @@ import (
 // maxHeader is the length, in bytes, of a header that an argument can make.
 const maxHeader = 8 << 10
 
+// A head is the header of a request in the making. Names are in canonical form, and
+// most values are in one piece of memory.
+type head struct {
+	http.Header
+	values []string
+}
+
+// newHead returns the header that every request of t has.
+func newHead(t *table.Tool) *head {
+	more := len(t.Meta) + len(t.Args) + 3 // credential, trace, type
+	h := &head{make(http.Header, len(t.Service.Header)+more), make([]string, 0, more)}
+	maps.Copy(h.Header, t.Service.Header) // nobody changes a value in place
+	return h
+}
+
+// set sets the only value of name.
+func (h *head) set(name, value string) {
+	n := len(h.values)
+	h.values = append(h.values, value)
+	h.Header[name] = h.values[n : n+1 : n+1]
+}
+
 // setHeaders sets the headers that the arguments given stand for: an array as its
 // elements with commas between them, an empty one not at all.
-func setHeaders(header http.Header, t *table.Tool, given values) error {
+func setHeaders(header *head, t *table.Tool, given values) error {
 	for _, a := range t.Args {
 		v := given[a.GetName()]
 		if v == nil || a.GetIn() != irv1.ArgumentIn_ARGUMENT_IN_HEADER {
@@ -31,7 +54,7 @@ func setHeaders(header http.Header, t *table.Tool, given values) error {
 			return invalidf("argument %q is longer than %d bytes", a.GetName(), maxHeader)
 		}
 		if value != "" {
-			header.Set(a.GetWireName(), value)
+			header.set(a.GetWireName(), value)
 		}
 	}
 	return nil

@@ -18,7 +18,7 @@ import (
 // that are absent and can be. Fields without a rule are ignored. Null is a value of
 // the wrong type and not an absent field, so that no header gets lost unnoticed.
 // inbound is the header that the call came with.
-func setMeta(header http.Header, t *table.Tool, meta rawjson.Value, inbound http.Header) error {
+func setMeta(header *head, t *table.Tool, meta rawjson.Value, inbound http.Header) error {
 	if meta != nil && meta.Kind() != rawjson.Object {
 		return invalidf("argument %q must be an object, not %s", "meta", meta.Kind())
 	}
@@ -28,7 +28,7 @@ func setMeta(header http.Header, t *table.Tool, meta rawjson.Value, inbound http
 			return err
 		}
 		if value != "" {
-			header.Set(rule.GetHeader(), value)
+			header.set(rule.GetHeader(), value)
 		}
 	}
 	return nil

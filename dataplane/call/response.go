@@ -1,7 +1,6 @@
 package call
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 
@@ -20,27 +19,16 @@ func Reserved() []string { return slices.Clone(reserved[:]) }
 
 var reserved = [...]string{"content", "structuredContent", "isError", "_meta", "resultType", "inputRequests", "requestState"}
 
-// reservedIn returns a reserved name that the object v has at its top level; "" if it
-// has none.
-func reservedIn(v rawjson.Value) string {
-	if !mayHaveReserved(v) {
-		return ""
-	}
-	for name := range v.Members() {
+// reservedIn returns the first of names that is reserved; "" if none is.
+func reservedIn(names [][]byte) string {
+	for _, name := range names {
 		for _, r := range reserved {
-			if name.Says(r) {
+			if string(name) == r {
 				return r
 			}
 		}
 	}
 	return ""
-}
-
-// mayHaveReserved reports whether v has the bytes of a reserved name anywhere, or
-// escapes that may hide one. Most bodies do not, and looking for bytes is quick.
-func mayHaveReserved(v rawjson.Value) bool {
-	return bytes.Contains(v, []byte(`\u`)) ||
-		slices.ContainsFunc(reserved[:], func(name string) bool { return bytes.Contains(v, []byte(name)) })
 }
 
 // answered is the outcome of a response.
@@ -70,7 +58,8 @@ func usable(mode irv1.ResultMode, body []byte) (rawjson.Value, error) {
 	if isBlank(body) {
 		return nil, nil
 	}
-	v, err := rawjson.Parse(body, maxBodyDepth)
+	var some [32][]byte
+	v, names, err := rawjson.ParseNames(body, maxBodyDepth, some[:0])
 	if err != nil {
 		return nil, fmt.Errorf("the body of the response is not JSON: %w", err)
 	}
@@ -78,7 +67,7 @@ func usable(mode irv1.ResultMode, body []byte) (rawjson.Value, error) {
 		return nil, fmt.Errorf("the body of the response is %s, a dual or raw result must be an object", v.Kind())
 	}
 	if mode == irv1.ResultMode_RESULT_MODE_DUAL {
-		if name := reservedIn(v); name != "" {
+		if name := reservedIn(names); name != "" {
 			return nil, fmt.Errorf("the body of the response has the member %q, which MCP reserves", name)
 		}
 	}

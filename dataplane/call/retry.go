@@ -37,8 +37,8 @@ func repeat(ctx context.Context, t *table.Tool, a arguments, req *upstream.Reque
 	var retries []string
 	for {
 		same := *req
-		same.Header = req.Header.Clone() // a request takes its header away
 		if n := len(retries); n > 0 {
+			same.Header = req.Header.Clone() // the one before may still be on its way
 			if err := t.Service.Credential.Authorize(ctx, same.Header, req.Timeout); err != nil {
 				o := unauthorized(t, err)
 				o.Attempts, o.Retries = n, retries[:n-1]

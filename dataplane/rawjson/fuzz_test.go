@@ -33,6 +33,7 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%q decodes to %#v, with encoding/json to %#v", data, got, want)
 		}
 		sameParts(t, v, want)
+		sameNames(t, data, v)
 		line := v.OneLine()
 		if bytes.ContainsAny(line, "\r\n") {
 			t.Errorf("%q has a newline left", line)
@@ -54,6 +55,21 @@ func oracle(data []byte) (any, error) {
 		return nil, json.Unmarshal(data, new(any))
 	}
 	return v, nil
+}
+
+// sameNames holds that ParseNames says of data what Parse does, and of v, its value,
+// the names that its members have.
+func sameNames(t *testing.T, data []byte, v rawjson.Value) {
+	t.Helper()
+	want := [][]byte{[]byte("kept")}
+	for name := range v.Members() {
+		text, _ := name.Text()
+		want = append(want, []byte(text))
+	}
+	again, names, err := rawjson.ParseNames(data, 64, want[:1:1])
+	if err != nil || !bytes.Equal(again, v) || !slices.EqualFunc(names, want, bytes.Equal) {
+		t.Errorf("ParseNames(%q) = %q, %q, %v, want %q, %q", data, again, names, err, v, want)
+	}
 }
 
 // sameParts holds the accessors of v to want, and every part to being a value.

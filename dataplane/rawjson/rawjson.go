@@ -76,14 +76,32 @@ func (e *SyntaxError) Error() string {
 func Parse(data []byte, depth int) (Value, error) {
 	var open [32][]byte
 	s := scanner{data: data, names: open[:0]}
+	return s.whole(depth)
+}
+
+// ParseNames is [Parse], and appends the names of the members to names when the value
+// is an object: unescaped, without quotes, in their order. They may share the bytes
+// of data.
+func ParseNames(data []byte, depth int, names [][]byte) (Value, [][]byte, error) {
+	var open [32][]byte
+	s := scanner{data: data, names: open[:0], top: names, keep: true}
+	v, err := s.whole(depth)
+	if v.Kind() != Object {
+		return v, names, err // s.top may have those of an array's elements
+	}
+	return v, s.top, nil
+}
+
+// whole scans all of data.
+func (s *scanner) whole(depth int) (Value, error) {
 	s.space()
 	start := s.pos
 	if err := s.value(depth); err != nil {
 		return nil, err
 	}
 	end := s.pos
-	if s.space(); s.pos != len(data) {
+	if s.space(); s.pos != len(s.data) {
 		return nil, s.fail("unexpected data after the value")
 	}
-	return Value(data[start:end:end]), nil
+	return Value(s.data[start:end:end]), nil
 }

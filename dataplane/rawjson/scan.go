@@ -14,6 +14,8 @@ type scanner struct {
 	data  []byte
 	pos   int
 	names [][]byte // unescaped, of all the objects that pos is in
+	keep  bool     // whether there is top
+	top   [][]byte // unescaped, of the objects that were in no other
 }
 
 func (s *scanner) fail(problem string) error {
@@ -88,12 +90,20 @@ func (s *scanner) object(depth int) error {
 			s.pos++
 		case '}':
 			s.pos++
-			s.names = s.names[:seen.outer]
+			s.close(seen.outer)
 			return nil
 		default:
 			return s.fail("expected a comma or a closing brace")
 		}
 	}
+}
+
+// close forgets the names of the object that ends, those from outer on.
+func (s *scanner) close(outer int) {
+	if s.keep && outer == 0 {
+		s.top = append(s.top, s.names...)
+	}
+	s.names = s.names[:outer]
 }
 
 // array scans what follows an opening bracket.

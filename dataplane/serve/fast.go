@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -15,18 +16,36 @@ import (
 	"github.com/bindery-dev/bindery/dataplane/table"
 )
 
+// A reply is the answer to a request that has one.
+type reply struct {
+	status     int
+	message    []byte
+	retryAfter time.Duration // 0 for none
+}
+
+// send answers with p.
+func (p reply) send(w http.ResponseWriter) {
+	h := w.Header()
+	h.Set("Cache-Control", "no-cache, no-transform")
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(len(p.message))) // spares the chunks
+	setRetryAfter(h, p.retryAfter)
+	w.WriteHeader(p.status)
+	_, _ = w.Write(p.message) // a client that is gone needs no answer
+}
+
 // fast answers body if it is a plain tools/call, and reports whether it was. The
 // answer is the one that the SDK would give: a test holds both equal. What is not
 // plain is for the SDK, which then has the request as it came.
-func (e *endpoint) fast(w http.ResponseWriter, r *http.Request, body []byte) bool {
+func (e *endpoint) fast(r *http.Request, body []byte) (reply, bool) {
 	env, ok := openEnvelope(r.Header, body)
 	if !ok {
-		return false
+		return reply{}, false
 	}
 	t := e.current()
 	tool := e.tool(t, env.tool)
 	if tool == nil {
-		return false
+		return reply{}, false
 	}
 	ctx := r.Context()
 	if env.version < modern || !tool.Interruptible {
@@ -40,14 +59,7 @@ func (e *endpoint) fast(w http.ResponseWriter, r *http.Request, body []byte) boo
 	outcome := call.Do(ctx, tool, env.request(r.Header))
 	done(tool, outcome)
 	message, status := e.message(t, tool, env, outcome)
-	h := w.Header()
-	h.Set("Cache-Control", "no-cache, no-transform")
-	h.Set("Content-Type", "application/json")
-	h.Set("Content-Length", strconv.Itoa(len(message))) // spares the chunks
-	setRetryAfter(h, outcome.RetryAfter)
-	w.WriteHeader(status)
-	_, _ = w.Write(message) // a client that is gone needs no answer
-	return true
+	return reply{status, message, outcome.RetryAfter}, true
 }
 
 // request returns the call that came in e, with the header h.

@@ -1,10 +1,10 @@
 package serve
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"time"
 
@@ -49,17 +49,22 @@ func refuse(w http.ResponseWriter, r refusal) {
 	_, _ = w.Write(refusalMessage(id, &call.Error{Code: int(r.code), Message: r.message, Data: r.data}))
 }
 
+// readWhole reads the body of r in one buffer when its length is stated.
+func readWhole(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+	if r.ContentLength < 0 || r.ContentLength > limit {
+		return io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
+	}
+	body := make([]byte, r.ContentLength)
+	_, err := io.ReadFull(r.Body, body)
+	return body, err
+}
+
 // readBody reads the body of r, at most limit bytes.
 func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, *refusal) {
 	control := http.NewResponseController(w)
 	// A connection without deadlines is a test's recorder; it cannot be slow.
 	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout))
-	var whole bytes.Buffer
-	if 0 < r.ContentLength && r.ContentLength <= limit {
-		whole.Grow(int(r.ContentLength) + bytes.MinRead)
-	}
-	_, err := whole.ReadFrom(http.MaxBytesReader(w, r.Body, limit))
-	body := whole.Bytes()
+	body, err := readWhole(w, r, limit)
 	// Later reads on the connection notice a client that goes away during a call,
 	// however long that takes.
 	_ = control.SetReadDeadline(time.Time{})

@@ -263,8 +263,12 @@ func (s *Server) post(e *endpoint, w http.ResponseWriter, r *http.Request) {
 			r = session.of(r)
 		}
 	}
-	if refused == nil && !s.noFastPath && e.fast(w, r, body) {
-		return
+	if refused == nil && !s.noFastPath {
+		if p, ok := e.fast(r, body); ok {
+			announce(r, len(p.message))
+			p.send(w)
+			return
+		}
 	}
 	if refused == nil {
 		refused = checkMedia(r.Header)
@@ -284,9 +288,13 @@ func (s *Server) post(e *endpoint, w http.ResponseWriter, r *http.Request) {
 
 // answer answers one message of a batch.
 func (s *Server) answer(e *endpoint, w http.ResponseWriter, r *http.Request, body []byte) {
-	if s.noFastPath || !e.fast(w, r, body) {
-		e.answer(w, r, body)
+	if !s.noFastPath {
+		if p, ok := e.fast(r, body); ok {
+			p.send(w)
+			return
+		}
 	}
+	e.answer(w, r, body)
 }
 
 // logPanic logs where a panic came from. What it was with may hold anything and is

@@ -126,8 +126,11 @@ type Response struct {
 // an Idempotency-Key. On a new connection that does not happen, and it counts for no
 // budget: it makes up for a connection that was gone already.
 func (c *Client) Do(ctx context.Context, r *Request) (*Response, error) {
-	ctx, cancel := context.WithTimeout(ctx, r.Timeout)
-	defer cancel()
+	if sooner(ctx, r.Timeout) {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, r.Timeout)
+		defer cancel()
+	}
 	req, err := c.request(ctx, r)
 	if err != nil {
 		return nil, c.fail(ctx, err)
@@ -142,6 +145,12 @@ func (c *Client) Do(ctx context.Context, r *Request) (*Response, error) {
 		return whole, c.fail(ctx, err)
 	}
 	return whole, nil
+}
+
+// sooner reports whether d from now is before ctx would end.
+func sooner(ctx context.Context, d time.Duration) bool {
+	deadline, ok := ctx.Deadline()
+	return !ok || d < time.Until(deadline)
 }
 
 func (c *Client) request(ctx context.Context, r *Request) (*http.Request, error) {
@@ -159,7 +168,7 @@ func (c *Client) request(ctx context.Context, r *Request) (*http.Request, error)
 		ProtoMajor: 1,
 		ProtoMinor: 1,
 	}).WithContext(ctx)
-	req.Header.Set("Accept-Encoding", "identity")
+	req.Header["Accept-Encoding"] = []string{"identity"}
 	if len(r.Body) == 0 {
 		return req, nil
 	}
@@ -178,10 +187,14 @@ func readBody(resp *http.Response, limit int64) ([]byte, error) {
 	if resp.ContentLength > limit {
 		return nil, ErrTooLarge
 	}
-	var buf bytes.Buffer
-	if resp.ContentLength > 0 {
-		buf.Grow(int(resp.ContentLength) + bytes.MinRead)
+	if n := resp.ContentLength; n > 0 {
+		body := make([]byte, n)
+		if _, err := io.ReadFull(resp.Body, body); err != nil {
+			return nil, err
+		}
+		return body, nil
 	}
+	var buf bytes.Buffer
 	n, err := buf.ReadFrom(io.LimitReader(resp.Body, limit+1))
 	switch {
 	case err != nil:

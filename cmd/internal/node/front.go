@@ -33,7 +33,8 @@ type front interface {
 
 func (n *node) front() front {
 	if n.cfg.Stdio == nil {
-		return &httpFront{n.httpServer(n.serve), n.cfg.MCP}
+		server := n.httpServer(n.serve)
+		return &httpFront{server, serve.Whole(server, n.cfg.MCP)}
 	}
 	f := &stdioFront{streams: serve.Stdio{
 		In: n.cfg.Stdio.In, Out: n.cfg.Stdio.Out, Endpoint: n.cfg.Stdio.Endpoint, Patience: n.cfg.DrainTimeout,
