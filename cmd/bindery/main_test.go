@@ -21,6 +21,7 @@ import (
 	"github.com/bindery-dev/bindery/cmd/internal/controlplane"
 	"github.com/bindery-dev/bindery/cmd/internal/node"
 	"github.com/bindery-dev/bindery/cmd/internal/worker"
+	"github.com/bindery-dev/bindery/examples/conformance/studio"
 	"github.com/bindery-dev/bindery/examples/fleet/depot"
 	"github.com/bindery-dev/bindery/examples/issues/tracker"
 	"github.com/bindery-dev/bindery/examples/maps/atlas"
@@ -38,6 +39,7 @@ func TestMain(m *testing.M) {
 		"node":         func() { daemon(playNode) },         // node ADDR ID CONTROLPLANE SECRETS
 		"tracker":      func() { sample(tracker.New("tracker-key")) },
 		"atlas":        func() { sample(atlas.New("maps", "maps-password")) },
+		"studio":       func() { sample(studio.New(&studio.Shelves{})) },
 		"depot":        func() { sample(depot.New("bindery", "depot-secret")) },
 	})
 }

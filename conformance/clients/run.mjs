@@ -8,7 +8,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import assert from "node:assert/strict";
-import { start, within } from "../internal/process.mjs";
+import { Group, within } from "../internal/process.mjs";
 import { clients } from "./clients.mjs";
 import { checkoutTools, paymentTools, purchase, unknownSession } from "./purchase.mjs";
 
@@ -23,24 +23,22 @@ const limit = 60_000; // for one check, in ms
 
 // A Shop is a copy of the module, served, with its two services.
 class Shop {
-  running = [];
+  group = new Group();
   dir = mkdtempSync(join(tmpdir(), "bindery-clients-"));
   edits = 0;
 
+  constructor(flags) {
+    this.flags = flags;
+  }
+
   async open() {
-    const service = async (name, ...args) => {
-      const p = await start(name, join(bin, name), args, { env: tokens, ready: /url=(http:\S+)/ });
-      this.running.unshift(p);
-      return p.url;
-    };
-    const psp = await service("psp", "--listen", "127.0.0.1:0");
-    const merchant = await service("merchant", "--listen", "127.0.0.1:0", "--psp", psp);
+    const service = (name, ...args) => this.group.start(join(bin, name), ["--listen", "127.0.0.1:0", ...args], [/url=(http:\S+)/], tokens);
+    const psp = await service("psp");
+    const merchant = await service("merchant", "--psp", psp);
     cpSync(module, this.dir, { recursive: true });
-    const node = await start("bindery dev", join(bin, "bindery"),
-      ["dev", this.dir, "--listen", "127.0.0.1:0", "-t", `merchant_url=${merchant}`, "-t", `psp_url=${psp}`],
-      { env: tokens, ready: /(http:\/\/127\.0\.0\.1:\d+)\/mcp\b/ });
-    this.running.unshift(node);
-    this.url = node.url;
+    this.url = await this.group.start(join(bin, "bindery"),
+      ["dev", this.dir, ...this.flags, "--listen", "127.0.0.1:0", "-t", `merchant_url=${merchant}`, "-t", `psp_url=${psp}`],
+      [/(http:\/\/127\.0\.0\.1:\d+)\/mcp\b/], tokens);
   }
 
   // edit says something new of the tool that is watched, and returns it.
@@ -54,7 +52,7 @@ class Shop {
   }
 
   async close() {
-    for (const p of this.running) await p.stop().catch((err) => console.error(String(err)));
+    await this.group.stop();
     rmSync(this.dir, { recursive: true });
   }
 }
@@ -104,7 +102,8 @@ const soon = (promise) => within(1_000, promise, "").then(() => true, () => fals
 
 // play runs all checks with one client and returns how many failed.
 async function play(client, shop) {
-  const line = (check, verdict) => console.log(`${client.name.padEnd(38)} ${client.revision.padEnd(10)} ${check.padEnd(7)} ${verdict}`);
+  const who = [client.name.padEnd(38), client.revision.padEnd(10), ...shop.flags].join(" ");
+  const line = (check, verdict) => console.log(`${who} ${check.padEnd(7)} ${verdict}`);
   const sessions = [];
   const open = async (path) => {
     const s = await within(limit, client.open(shop.url + path), "connect");
@@ -132,13 +131,20 @@ async function play(client, shop) {
   return failed;
 }
 
-const shop = new Shop();
-let failed = 0;
-try {
-  await shop.open();
-  for (const client of clients(installed, join(bin, "gosdk"))) failed += await play(client, shop);
-} finally {
-  await shop.close();
+// visit opens a shop for the clients that meet want, and returns how many checks failed.
+async function visit(flags, want) {
+  const shop = new Shop(flags);
+  let failed = 0;
+  try {
+    await shop.open();
+    for (const client of clients(installed, join(bin, "gosdk")).filter(want)) failed += await play(client, shop);
+  } finally {
+    await shop.close();
+  }
+  return failed;
 }
+
+const modern = (client) => ["modern", "2026-07-28"].includes(client.revision);
+const failed = await visit([], () => true) + await visit(["--stateful"], (client) => !modern(client)); // the newest revision has no sessions
 console.log(failed === 0 ? "every client passes every check" : `${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);
