@@ -12,6 +12,9 @@ func (rd *reading) checkHeaders(v value) {
 	if name := u.get("auth").get("header").get("name"); name.exists() {
 		c.credential(name)
 	}
+	if name := u.get("deadline").get("header"); name.exists() {
+		c.add(name, name.quiet(), "upstream.deadline")
+	}
 	constants := u.get("headers").fields()
 	for _, name := range sorted(constants) {
 		c.add(constants[name], name, "upstream.headers."+name)

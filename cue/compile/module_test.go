@@ -175,6 +175,12 @@ func renderBindings(b *bytes.Buffer, content *irv1.Content) {
 		for _, h := range u.GetHeaders() {
 			fmt.Fprintf(b, "\theader %s: %s\n", h.GetName(), h.GetValue())
 		}
+		if u.GetDeadline() != "" {
+			fmt.Fprintf(b, "\tdeadline %s\n", u.GetDeadline())
+		}
+		if s := binding.GetState(); s != nil {
+			fmt.Fprintf(b, "\tstate %q, before %q, %s, caller %q\n", s.GetSecret(), s.GetPrevious(), s.GetLifetime().AsDuration(), s.GetCaller())
+		}
 		for _, m := range binding.GetMeta() {
 			fmt.Fprintf(b, "\tmeta %s -> %s %s %s %d..%d required=%t %q%s\n", m.GetField(), m.GetHeader(), m.GetFormat(), m.GetGenerate(),
 				m.GetMinLength(), m.GetMaxLength(), m.GetRequired(), m.GetOneOf(),
@@ -219,6 +225,7 @@ func renderBindings(b *bytes.Buffer, content *irv1.Content) {
 			for _, m := range t.GetResultMeta() {
 				fmt.Fprintf(b, "\t\tresult meta %s <- %s\n", m.GetKey(), m.GetHeader())
 			}
+			renderAsks(b, t)
 			if o := t.GetOutput(); o != nil {
 				fmt.Fprintf(b, "\t\toutput wrapped=%t shown=%t %s\n", o.GetWrapped(), o.GetShown(), o.GetCheck())
 			}
@@ -226,6 +233,46 @@ func renderBindings(b *bytes.Buffer, content *irv1.Content) {
 		for _, p := range binding.GetPrompts() {
 			renderPrompt(b, p)
 		}
+	}
+}
+
+// renderAsks writes what t asks and tells its client.
+func renderAsks(b *bytes.Buffer, t *irv1.Tool) {
+	if len(t.GetRequires()) > 0 {
+		fmt.Fprintf(b, "\t\trequires %s\n", t.GetRequires())
+	}
+	if n := t.GetNotices(); n != nil {
+		fmt.Fprintf(b, "\t\tnotices every %s", n.GetEvery().AsDuration())
+		if n.GetProgress() != nil {
+			fmt.Fprintf(b, ", progress %q", n.GetProgress().GetMessage())
+		}
+		if l := n.GetLog(); l != nil {
+			fmt.Fprintf(b, ", %s of %q: %q", l.GetLevel(), l.GetLogger(), l.GetMessage())
+		}
+		b.WriteByte('\n')
+	}
+	for _, a := range t.GetAsks() {
+		var conditions []string
+		for _, c := range a.GetConditions() {
+			conditions = append(conditions, c.Words())
+		}
+		fmt.Fprintf(b, "\t\task %s %s", a.GetName(), conditions)
+		for _, c := range a.GetBody() {
+			fmt.Fprintf(b, " %q in %s", c.GetAt().GetTokens(), scalars(c.GetValues()))
+		}
+		switch k := a.GetQuestion().(type) {
+		case *irv1.Ask_Requests:
+			fmt.Fprintf(b, ": requests at %q", k.Requests.GetTokens())
+		case *irv1.Ask_Form:
+			fmt.Fprintf(b, ": form %q %s", k.Form.GetMessage(), k.Form.GetSchema())
+		case *irv1.Ask_Visit:
+			fmt.Fprintf(b, ": visit %q at %q", k.Visit.GetMessage(), k.Visit.GetAt().GetTokens())
+		}
+		fmt.Fprintf(b, "; then %s", a.GetTool())
+		for _, arg := range a.GetArguments() {
+			fmt.Fprintf(b, " %s=%s%q", arg.GetName(), arg.GetSide(), arg.GetAt().GetTokens())
+		}
+		fmt.Fprintf(b, "; else %s\n", a.GetOtherwise())
 	}
 }
 

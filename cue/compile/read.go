@@ -78,6 +78,7 @@ func (u *unit) read(name string, v value, r report) *binding {
 	b.ir.Upstream = rd.upstream(v.get("upstream"))
 	b.ir.Meta = rd.metaRules(v.get("meta"))
 	b.ir.Errors = rd.errors(v.get("errors"))
+	b.ir.State = rd.state(v.get("state"))
 	rd.redaction(v.get("redact"))
 	rd.documents(v.get("documents"))
 	rd.checkHeaders(v)
@@ -90,6 +91,7 @@ func (u *unit) read(name string, v value, r report) *binding {
 	}
 	b.ir.Prompts = rd.prompts(v.get("prompts"))
 	rd.checkPatches()
+	rd.checkAsks(v.get("tools"))
 	b.ir.Upstream.RetryBudget = retryBudget(v.get("upstream").get("retryBudget"), b.ir.GetTools())
 	b.entries = append(b.entries, source.entries...)
 	return b
@@ -105,6 +107,7 @@ func (rd *reading) upstream(v value) *irv1.Upstream {
 	if s := v.get("url").text(); s != "" {
 		rd.url(u, s, v.get("url"))
 	}
+	u.Deadline = canonical(v.get("deadline").get("header").text())
 	u.Tls = rd.tls(v.get("tls"), u.GetScheme())
 	headers := v.get("headers").fields()
 	for _, name := range sorted(headers) {

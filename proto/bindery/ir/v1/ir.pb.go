@@ -1001,6 +1001,227 @@ func (Role) EnumDescriptor() ([]byte, []int) {
 	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{17}
 }
 
+type ClientCapability int32
+
+const (
+	ClientCapability_CLIENT_CAPABILITY_UNSPECIFIED ClientCapability = 0
+	// Forms for the user.
+	ClientCapability_CLIENT_CAPABILITY_ELICITATION ClientCapability = 1
+	// Pages that the user is sent to.
+	ClientCapability_CLIENT_CAPABILITY_ELICITATION_URL ClientCapability = 2
+	ClientCapability_CLIENT_CAPABILITY_SAMPLING        ClientCapability = 3
+	ClientCapability_CLIENT_CAPABILITY_ROOTS           ClientCapability = 4
+)
+
+// Enum value maps for ClientCapability.
+var (
+	ClientCapability_name = map[int32]string{
+		0: "CLIENT_CAPABILITY_UNSPECIFIED",
+		1: "CLIENT_CAPABILITY_ELICITATION",
+		2: "CLIENT_CAPABILITY_ELICITATION_URL",
+		3: "CLIENT_CAPABILITY_SAMPLING",
+		4: "CLIENT_CAPABILITY_ROOTS",
+	}
+	ClientCapability_value = map[string]int32{
+		"CLIENT_CAPABILITY_UNSPECIFIED":     0,
+		"CLIENT_CAPABILITY_ELICITATION":     1,
+		"CLIENT_CAPABILITY_ELICITATION_URL": 2,
+		"CLIENT_CAPABILITY_SAMPLING":        3,
+		"CLIENT_CAPABILITY_ROOTS":           4,
+	}
+)
+
+func (x ClientCapability) Enum() *ClientCapability {
+	p := new(ClientCapability)
+	*p = x
+	return p
+}
+
+func (x ClientCapability) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ClientCapability) Descriptor() protoreflect.EnumDescriptor {
+	return file_bindery_ir_v1_ir_proto_enumTypes[18].Descriptor()
+}
+
+func (ClientCapability) Type() protoreflect.EnumType {
+	return &file_bindery_ir_v1_ir_proto_enumTypes[18]
+}
+
+func (x ClientCapability) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ClientCapability.Descriptor instead.
+func (ClientCapability) EnumDescriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{18}
+}
+
+type Otherwise int32
+
+const (
+	Otherwise_OTHERWISE_UNSPECIFIED Otherwise = 0
+	// The error of a missing capability.
+	Otherwise_OTHERWISE_ERROR Otherwise = 1
+	// What the response becomes without the rule.
+	Otherwise_OTHERWISE_RESULT Otherwise = 2
+)
+
+// Enum value maps for Otherwise.
+var (
+	Otherwise_name = map[int32]string{
+		0: "OTHERWISE_UNSPECIFIED",
+		1: "OTHERWISE_ERROR",
+		2: "OTHERWISE_RESULT",
+	}
+	Otherwise_value = map[string]int32{
+		"OTHERWISE_UNSPECIFIED": 0,
+		"OTHERWISE_ERROR":       1,
+		"OTHERWISE_RESULT":      2,
+	}
+)
+
+func (x Otherwise) Enum() *Otherwise {
+	p := new(Otherwise)
+	*p = x
+	return p
+}
+
+func (x Otherwise) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Otherwise) Descriptor() protoreflect.EnumDescriptor {
+	return file_bindery_ir_v1_ir_proto_enumTypes[19].Descriptor()
+}
+
+func (Otherwise) Type() protoreflect.EnumType {
+	return &file_bindery_ir_v1_ir_proto_enumTypes[19]
+}
+
+func (x Otherwise) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Otherwise.Descriptor instead.
+func (Otherwise) EnumDescriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{19}
+}
+
+type AskSide int32
+
+const (
+	AskSide_ASK_SIDE_UNSPECIFIED AskSide = 0
+	// The answers of the client, an object by key.
+	AskSide_ASK_SIDE_ANSWERS AskSide = 1
+	// The arguments of the call that asked.
+	AskSide_ASK_SIDE_REQUEST AskSide = 2
+	// The body of the response that asked.
+	AskSide_ASK_SIDE_RESPONSE AskSide = 3
+)
+
+// Enum value maps for AskSide.
+var (
+	AskSide_name = map[int32]string{
+		0: "ASK_SIDE_UNSPECIFIED",
+		1: "ASK_SIDE_ANSWERS",
+		2: "ASK_SIDE_REQUEST",
+		3: "ASK_SIDE_RESPONSE",
+	}
+	AskSide_value = map[string]int32{
+		"ASK_SIDE_UNSPECIFIED": 0,
+		"ASK_SIDE_ANSWERS":     1,
+		"ASK_SIDE_REQUEST":     2,
+		"ASK_SIDE_RESPONSE":    3,
+	}
+)
+
+func (x AskSide) Enum() *AskSide {
+	p := new(AskSide)
+	*p = x
+	return p
+}
+
+func (x AskSide) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (AskSide) Descriptor() protoreflect.EnumDescriptor {
+	return file_bindery_ir_v1_ir_proto_enumTypes[20].Descriptor()
+}
+
+func (AskSide) Type() protoreflect.EnumType {
+	return &file_bindery_ir_v1_ir_proto_enumTypes[20]
+}
+
+func (x AskSide) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use AskSide.Descriptor instead.
+func (AskSide) EnumDescriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{20}
+}
+
+type LogLevel int32
+
+const (
+	LogLevel_LOG_LEVEL_UNSPECIFIED LogLevel = 0
+	LogLevel_LOG_LEVEL_DEBUG       LogLevel = 1
+	LogLevel_LOG_LEVEL_INFO        LogLevel = 2
+	LogLevel_LOG_LEVEL_NOTICE      LogLevel = 3
+	LogLevel_LOG_LEVEL_WARNING     LogLevel = 4
+	LogLevel_LOG_LEVEL_ERROR       LogLevel = 5
+)
+
+// Enum value maps for LogLevel.
+var (
+	LogLevel_name = map[int32]string{
+		0: "LOG_LEVEL_UNSPECIFIED",
+		1: "LOG_LEVEL_DEBUG",
+		2: "LOG_LEVEL_INFO",
+		3: "LOG_LEVEL_NOTICE",
+		4: "LOG_LEVEL_WARNING",
+		5: "LOG_LEVEL_ERROR",
+	}
+	LogLevel_value = map[string]int32{
+		"LOG_LEVEL_UNSPECIFIED": 0,
+		"LOG_LEVEL_DEBUG":       1,
+		"LOG_LEVEL_INFO":        2,
+		"LOG_LEVEL_NOTICE":      3,
+		"LOG_LEVEL_WARNING":     4,
+		"LOG_LEVEL_ERROR":       5,
+	}
+)
+
+func (x LogLevel) Enum() *LogLevel {
+	p := new(LogLevel)
+	*p = x
+	return p
+}
+
+func (x LogLevel) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (LogLevel) Descriptor() protoreflect.EnumDescriptor {
+	return file_bindery_ir_v1_ir_proto_enumTypes[21].Descriptor()
+}
+
+func (LogLevel) Type() protoreflect.EnumType {
+	return &file_bindery_ir_v1_ir_proto_enumTypes[21]
+}
+
+func (x LogLevel) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use LogLevel.Descriptor instead.
+func (LogLevel) EnumDescriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{21}
+}
+
 // Manifest names every blob of a bundle by its SHA-256. The SHA-256 of the
 // manifest's bytes is the bundle's digest and so stands for every byte of it.
 type Manifest struct {
@@ -1231,7 +1452,9 @@ type Binding struct {
 	Prompts []*Prompt `protobuf:"bytes,25,rep,name=prompts,proto3" json:"prompts,omitempty"`
 	// icons are those of the endpoint, in the author's order. Bindings that share it
 	// and have any have the same.
-	Icons         []*Icon `protobuf:"bytes,30,rep,name=icons,proto3" json:"icons,omitempty"`
+	Icons []*Icon `protobuf:"bytes,30,rep,name=icons,proto3" json:"icons,omitempty"`
+	// state is absent when nothing is sealed.
+	State         *State `protobuf:"bytes,35,opt,name=state,proto3" json:"state,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1353,6 +1576,13 @@ func (x *Binding) GetPrompts() []*Prompt {
 func (x *Binding) GetIcons() []*Icon {
 	if x != nil {
 		return x.Icons
+	}
+	return nil
+}
+
+func (x *Binding) GetState() *State {
+	if x != nil {
+		return x.State
 	}
 	return nil
 }
@@ -1524,7 +1754,10 @@ type Upstream struct {
 	RetryBudget *RetryBudget `protobuf:"bytes,8,opt,name=retry_budget,json=retryBudget,proto3" json:"retry_budget,omitempty"`
 	// tls is absent for the defaults: TLS 1.2 at least, the roots of the node's
 	// system, no certificate of its own. It is only there with https.
-	Tls           *TLS `protobuf:"bytes,10,opt,name=tls,proto3" json:"tls,omitempty"`
+	Tls *TLS `protobuf:"bytes,10,opt,name=tls,proto3" json:"tls,omitempty"`
+	// deadline is the header that says how much time a request has, in canonical form;
+	// "" for none. Its value is in whole milliseconds.
+	Deadline      string `protobuf:"bytes,11,opt,name=deadline,proto3" json:"deadline,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1620,6 +1853,13 @@ func (x *Upstream) GetTls() *TLS {
 		return x.Tls
 	}
 	return nil
+}
+
+func (x *Upstream) GetDeadline() string {
+	if x != nil {
+		return x.Deadline
+	}
+	return ""
 }
 
 // RetryBudget bounds the requests to an upstream that repeat others. It is a store
@@ -3321,7 +3561,14 @@ type Tool struct {
 	SecuritySchemes []*SecurityScheme `protobuf:"bytes,31,rep,name=security_schemes,json=securitySchemes,proto3" json:"security_schemes,omitempty"`
 	// entry_meta is the "_meta" of the tool's entry in tools/list but for what the
 	// security schemes add; sorted by name.
-	EntryMeta     []*Member `protobuf:"bytes,32,rep,name=entry_meta,json=entryMeta,proto3" json:"entry_meta,omitempty"`
+	EntryMeta []*Member `protobuf:"bytes,32,rep,name=entry_meta,json=entryMeta,proto3" json:"entry_meta,omitempty"`
+	// asks are sorted by name. Of those that match a response the most specific asks, as
+	// with error rules.
+	Asks []*Ask `protobuf:"bytes,40,rep,name=asks,proto3" json:"asks,omitempty"`
+	// requires are the capabilities that a client must declare to call the tool; sorted.
+	Requires []ClientCapability `protobuf:"varint,41,rep,packed,name=requires,proto3,enum=bindery.ir.v1.ClientCapability" json:"requires,omitempty"`
+	// notices is absent when a client hears nothing while a call runs.
+	Notices       *Notices `protobuf:"bytes,42,opt,name=notices,proto3" json:"notices,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3499,6 +3746,27 @@ func (x *Tool) GetSecuritySchemes() []*SecurityScheme {
 func (x *Tool) GetEntryMeta() []*Member {
 	if x != nil {
 		return x.EntryMeta
+	}
+	return nil
+}
+
+func (x *Tool) GetAsks() []*Ask {
+	if x != nil {
+		return x.Asks
+	}
+	return nil
+}
+
+func (x *Tool) GetRequires() []ClientCapability {
+	if x != nil {
+		return x.Requires
+	}
+	return nil
+}
+
+func (x *Tool) GetNotices() *Notices {
+	if x != nil {
+		return x.Notices
 	}
 	return nil
 }
@@ -5399,6 +5667,576 @@ func (*Every) Descriptor() ([]byte, []int) {
 	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{56}
 }
 
+// State is how a node seals what a client keeps between two requests of one call.
+type State struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// secret names the key; previous names one that still opens what it sealed, "" for
+	// none.
+	Secret   string `protobuf:"bytes,1,opt,name=secret,proto3" json:"secret,omitempty"`
+	Previous string `protobuf:"bytes,2,opt,name=previous,proto3" json:"previous,omitempty"`
+	// lifetime is how long a client has for its answer.
+	Lifetime *durationpb.Duration `protobuf:"bytes,3,opt,name=lifetime,proto3" json:"lifetime,omitempty"`
+	// caller is an inbound header, in canonical form, that tells callers apart; "" for
+	// none.
+	Caller        string `protobuf:"bytes,4,opt,name=caller,proto3" json:"caller,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *State) Reset() {
+	*x = State{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[57]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *State) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*State) ProtoMessage() {}
+
+func (x *State) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[57]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use State.ProtoReflect.Descriptor instead.
+func (*State) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{57}
+}
+
+func (x *State) GetSecret() string {
+	if x != nil {
+		return x.Secret
+	}
+	return ""
+}
+
+func (x *State) GetPrevious() string {
+	if x != nil {
+		return x.Previous
+	}
+	return ""
+}
+
+func (x *State) GetLifetime() *durationpb.Duration {
+	if x != nil {
+		return x.Lifetime
+	}
+	return nil
+}
+
+func (x *State) GetCaller() string {
+	if x != nil {
+		return x.Caller
+	}
+	return ""
+}
+
+// Ask says that a response needs the user before its call can end.
+type Ask struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// conditions are statuses and classes; never none.
+	Conditions []*Condition `protobuf:"bytes,2,rep,name=conditions,proto3" json:"conditions,omitempty"`
+	// body is what the body of the response has in it; sorted by place.
+	Body []*BodyCondition `protobuf:"bytes,3,rep,name=body,proto3" json:"body,omitempty"`
+	// Types that are valid to be assigned to Question:
+	//
+	//	*Ask_Requests
+	//	*Ask_Form
+	//	*Ask_Visit
+	Question isAsk_Question `protobuf_oneof:"question"`
+	// tool is the tool of the binding that is called with the answers.
+	Tool string `protobuf:"bytes,7,opt,name=tool,proto3" json:"tool,omitempty"`
+	// arguments are put over those of the call that asked; sorted by name.
+	Arguments []*AskArgument `protobuf:"bytes,8,rep,name=arguments,proto3" json:"arguments,omitempty"`
+	// otherwise is what becomes of the call when the client cannot ask.
+	Otherwise     Otherwise `protobuf:"varint,9,opt,name=otherwise,proto3,enum=bindery.ir.v1.Otherwise" json:"otherwise,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Ask) Reset() {
+	*x = Ask{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[58]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Ask) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Ask) ProtoMessage() {}
+
+func (x *Ask) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[58]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Ask.ProtoReflect.Descriptor instead.
+func (*Ask) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{58}
+}
+
+func (x *Ask) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Ask) GetConditions() []*Condition {
+	if x != nil {
+		return x.Conditions
+	}
+	return nil
+}
+
+func (x *Ask) GetBody() []*BodyCondition {
+	if x != nil {
+		return x.Body
+	}
+	return nil
+}
+
+func (x *Ask) GetQuestion() isAsk_Question {
+	if x != nil {
+		return x.Question
+	}
+	return nil
+}
+
+func (x *Ask) GetRequests() *Pointer {
+	if x != nil {
+		if x, ok := x.Question.(*Ask_Requests); ok {
+			return x.Requests
+		}
+	}
+	return nil
+}
+
+func (x *Ask) GetForm() *Form {
+	if x != nil {
+		if x, ok := x.Question.(*Ask_Form); ok {
+			return x.Form
+		}
+	}
+	return nil
+}
+
+func (x *Ask) GetVisit() *Visit {
+	if x != nil {
+		if x, ok := x.Question.(*Ask_Visit); ok {
+			return x.Visit
+		}
+	}
+	return nil
+}
+
+func (x *Ask) GetTool() string {
+	if x != nil {
+		return x.Tool
+	}
+	return ""
+}
+
+func (x *Ask) GetArguments() []*AskArgument {
+	if x != nil {
+		return x.Arguments
+	}
+	return nil
+}
+
+func (x *Ask) GetOtherwise() Otherwise {
+	if x != nil {
+		return x.Otherwise
+	}
+	return Otherwise_OTHERWISE_UNSPECIFIED
+}
+
+type isAsk_Question interface {
+	isAsk_Question()
+}
+
+type Ask_Requests struct {
+	// requests is where in the body the questions are: an object of MCP's input
+	// requests, by key.
+	Requests *Pointer `protobuf:"bytes,4,opt,name=requests,proto3,oneof"`
+}
+
+type Ask_Form struct {
+	Form *Form `protobuf:"bytes,5,opt,name=form,proto3,oneof"`
+}
+
+type Ask_Visit struct {
+	Visit *Visit `protobuf:"bytes,6,opt,name=visit,proto3,oneof"`
+}
+
+func (*Ask_Requests) isAsk_Question() {}
+
+func (*Ask_Form) isAsk_Question() {}
+
+func (*Ask_Visit) isAsk_Question() {}
+
+// Form asks the user for values. Its key is the name of the rule.
+type Form struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Message string                 `protobuf:"bytes,1,opt,name=message,proto3" json:"message,omitempty"`
+	// schema is the JSON Schema of the answer: an object of scalars.
+	Schema        []byte `protobuf:"bytes,2,opt,name=schema,proto3" json:"schema,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Form) Reset() {
+	*x = Form{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[59]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Form) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Form) ProtoMessage() {}
+
+func (x *Form) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[59]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Form.ProtoReflect.Descriptor instead.
+func (*Form) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{59}
+}
+
+func (x *Form) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *Form) GetSchema() []byte {
+	if x != nil {
+		return x.Schema
+	}
+	return nil
+}
+
+// Visit sends the user to a page. Its key is the name of the rule.
+type Visit struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Message string                 `protobuf:"bytes,1,opt,name=message,proto3" json:"message,omitempty"`
+	// at is where in the body the URL is.
+	At            *Pointer `protobuf:"bytes,2,opt,name=at,proto3" json:"at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Visit) Reset() {
+	*x = Visit{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[60]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Visit) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Visit) ProtoMessage() {}
+
+func (x *Visit) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[60]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Visit.ProtoReflect.Descriptor instead.
+func (*Visit) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{60}
+}
+
+func (x *Visit) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *Visit) GetAt() *Pointer {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
+// AskArgument is an argument that takes a value; when there is none, it is left as it
+// is.
+type AskArgument struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Side          AskSide                `protobuf:"varint,2,opt,name=side,proto3,enum=bindery.ir.v1.AskSide" json:"side,omitempty"`
+	At            *Pointer               `protobuf:"bytes,3,opt,name=at,proto3" json:"at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AskArgument) Reset() {
+	*x = AskArgument{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[61]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AskArgument) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AskArgument) ProtoMessage() {}
+
+func (x *AskArgument) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[61]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AskArgument.ProtoReflect.Descriptor instead.
+func (*AskArgument) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{61}
+}
+
+func (x *AskArgument) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *AskArgument) GetSide() AskSide {
+	if x != nil {
+		return x.Side
+	}
+	return AskSide_ASK_SIDE_UNSPECIFIED
+}
+
+func (x *AskArgument) GetAt() *Pointer {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
+// Notices are what a client hears while a call runs: at its start, and again whenever
+// some time has passed. One of progress and log is there.
+type Notices struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// every is the time between two.
+	Every *durationpb.Duration `protobuf:"bytes,1,opt,name=every,proto3" json:"every,omitempty"`
+	// progress is for a client that sent a token for it.
+	Progress *ProgressNotice `protobuf:"bytes,2,opt,name=progress,proto3" json:"progress,omitempty"`
+	// log is for a client that asked for logs of the level.
+	Log           *LogNotice `protobuf:"bytes,3,opt,name=log,proto3" json:"log,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Notices) Reset() {
+	*x = Notices{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[62]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Notices) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Notices) ProtoMessage() {}
+
+func (x *Notices) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[62]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Notices.ProtoReflect.Descriptor instead.
+func (*Notices) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{62}
+}
+
+func (x *Notices) GetEvery() *durationpb.Duration {
+	if x != nil {
+		return x.Every
+	}
+	return nil
+}
+
+func (x *Notices) GetProgress() *ProgressNotice {
+	if x != nil {
+		return x.Progress
+	}
+	return nil
+}
+
+func (x *Notices) GetLog() *LogNotice {
+	if x != nil {
+		return x.Log
+	}
+	return nil
+}
+
+// ProgressNotice says how many seconds have passed.
+type ProgressNotice struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// message may be "".
+	Message       string `protobuf:"bytes,1,opt,name=message,proto3" json:"message,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ProgressNotice) Reset() {
+	*x = ProgressNotice{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[63]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ProgressNotice) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ProgressNotice) ProtoMessage() {}
+
+func (x *ProgressNotice) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[63]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ProgressNotice.ProtoReflect.Descriptor instead.
+func (*ProgressNotice) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{63}
+}
+
+func (x *ProgressNotice) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+type LogNotice struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Level LogLevel               `protobuf:"varint,1,opt,name=level,proto3,enum=bindery.ir.v1.LogLevel" json:"level,omitempty"`
+	// logger may be "".
+	Logger        string `protobuf:"bytes,2,opt,name=logger,proto3" json:"logger,omitempty"`
+	Message       string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LogNotice) Reset() {
+	*x = LogNotice{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[64]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LogNotice) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LogNotice) ProtoMessage() {}
+
+func (x *LogNotice) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[64]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LogNotice.ProtoReflect.Descriptor instead.
+func (*LogNotice) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{64}
+}
+
+func (x *LogNotice) GetLevel() LogLevel {
+	if x != nil {
+		return x.Level
+	}
+	return LogLevel_LOG_LEVEL_UNSPECIFIED
+}
+
+func (x *LogNotice) GetLogger() string {
+	if x != nil {
+		return x.Logger
+	}
+	return ""
+}
+
+func (x *LogNotice) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
 var File_bindery_ir_v1_ir_proto protoreflect.FileDescriptor
 
 const file_bindery_ir_v1_ir_proto_rawDesc = "" +
@@ -5416,7 +6254,7 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\x04size\x18\x03 \x01(\x04R\x04size\":\n" +
 	"\x06Bundle\x12\x1a\n" +
 	"\bmanifest\x18\x01 \x01(\fR\bmanifest\x12\x14\n" +
-	"\x05blobs\x18\x02 \x03(\fR\x05blobs\"\x94\x04\n" +
+	"\x05blobs\x18\x02 \x03(\fR\x05blobs\"\xc0\x04\n" +
 	"\aBinding\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12\x18\n" +
@@ -5431,7 +6269,8 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	" \x03(\v2\x14.bindery.ir.v1.PlaceR\x06redact\x12,\n" +
 	"\x06reveal\x18\v \x03(\v2\x14.bindery.ir.v1.PlaceR\x06reveal\x12/\n" +
 	"\aprompts\x18\x19 \x03(\v2\x15.bindery.ir.v1.PromptR\aprompts\x12)\n" +
-	"\x05icons\x18\x1e \x03(\v2\x13.bindery.ir.v1.IconR\x05icons\"}\n" +
+	"\x05icons\x18\x1e \x03(\v2\x13.bindery.ir.v1.IconR\x05icons\x12*\n" +
+	"\x05state\x18# \x01(\v2\x14.bindery.ir.v1.StateR\x05state\"}\n" +
 	"\x04Icon\x12\x10\n" +
 	"\x03src\x18\x01 \x01(\tR\x03src\x12\x1d\n" +
 	"\n" +
@@ -5443,7 +6282,7 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\x04json\x18\x02 \x01(\fR\x04json\x12\x1d\n" +
 	"\n" +
 	"media_type\x18\x03 \x01(\tR\tmediaType\x122\n" +
-	"\amax_age\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\x06maxAge\"\x9f\x03\n" +
+	"\amax_age\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\x06maxAge\"\xbb\x03\n" +
 	"\bUpstream\x12-\n" +
 	"\x06scheme\x18\x01 \x01(\x0e2\x15.bindery.ir.v1.SchemeR\x06scheme\x12\x1c\n" +
 	"\tauthority\x18\x02 \x01(\tR\tauthority\x12\x1b\n" +
@@ -5456,7 +6295,8 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\x12max_response_bytes\x18\a \x01(\x03R\x10maxResponseBytes\x12=\n" +
 	"\fretry_budget\x18\b \x01(\v2\x1a.bindery.ir.v1.RetryBudgetR\vretryBudget\x12$\n" +
 	"\x03tls\x18\n" +
-	" \x01(\v2\x12.bindery.ir.v1.TLSR\x03tls\"F\n" +
+	" \x01(\v2\x12.bindery.ir.v1.TLSR\x03tls\x12\x1a\n" +
+	"\bdeadline\x18\v \x01(\tR\bdeadline\"F\n" +
 	"\vRetryBudget\x12\x18\n" +
 	"\apercent\x18\x01 \x01(\rR\apercent\x12\x1d\n" +
 	"\n" +
@@ -5580,7 +6420,7 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\n" +
 	"ResultMeta\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x16\n" +
-	"\x06header\x18\x02 \x01(\tR\x06header\"\xb7\a\n" +
+	"\x06header\x18\x02 \x01(\tR\x06header\"\xce\b\n" +
 	"\x04Tool\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12 \n" +
@@ -5605,7 +6445,10 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\x05icons\x18\x1e \x03(\v2\x13.bindery.ir.v1.IconR\x05icons\x12H\n" +
 	"\x10security_schemes\x18\x1f \x03(\v2\x1d.bindery.ir.v1.SecuritySchemeR\x0fsecuritySchemes\x124\n" +
 	"\n" +
-	"entry_meta\x18  \x03(\v2\x15.bindery.ir.v1.MemberR\tentryMeta\"\x87\x01\n" +
+	"entry_meta\x18  \x03(\v2\x15.bindery.ir.v1.MemberR\tentryMeta\x12&\n" +
+	"\x04asks\x18( \x03(\v2\x12.bindery.ir.v1.AskR\x04asks\x12;\n" +
+	"\brequires\x18) \x03(\x0e2\x1f.bindery.ir.v1.ClientCapabilityR\brequires\x120\n" +
+	"\anotices\x18* \x01(\v2\x16.bindery.ir.v1.NoticesR\anotices\"\x87\x01\n" +
 	"\x0eSecurityScheme\x126\n" +
 	"\ano_auth\x18\x01 \x01(\v2\x1b.bindery.ir.v1.NoAuthSchemeH\x00R\x06noAuth\x125\n" +
 	"\x06oauth2\x18\x02 \x01(\v2\x1b.bindery.ir.v1.OAuth2SchemeH\x00R\x06oauth2B\x06\n" +
@@ -5723,7 +6566,46 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\x05token\x18\x01 \x01(\tH\x00R\x05token\x12,\n" +
 	"\x05every\x18\x02 \x01(\v2\x14.bindery.ir.v1.EveryH\x00R\x05everyB\x06\n" +
 	"\x04kind\"\a\n" +
-	"\x05Every*f\n" +
+	"\x05Every\"\x8a\x01\n" +
+	"\x05State\x12\x16\n" +
+	"\x06secret\x18\x01 \x01(\tR\x06secret\x12\x1a\n" +
+	"\bprevious\x18\x02 \x01(\tR\bprevious\x125\n" +
+	"\blifetime\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\blifetime\x12\x16\n" +
+	"\x06caller\x18\x04 \x01(\tR\x06caller\"\xa6\x03\n" +
+	"\x03Ask\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x128\n" +
+	"\n" +
+	"conditions\x18\x02 \x03(\v2\x18.bindery.ir.v1.ConditionR\n" +
+	"conditions\x120\n" +
+	"\x04body\x18\x03 \x03(\v2\x1c.bindery.ir.v1.BodyConditionR\x04body\x124\n" +
+	"\brequests\x18\x04 \x01(\v2\x16.bindery.ir.v1.PointerH\x00R\brequests\x12)\n" +
+	"\x04form\x18\x05 \x01(\v2\x13.bindery.ir.v1.FormH\x00R\x04form\x12,\n" +
+	"\x05visit\x18\x06 \x01(\v2\x14.bindery.ir.v1.VisitH\x00R\x05visit\x12\x12\n" +
+	"\x04tool\x18\a \x01(\tR\x04tool\x128\n" +
+	"\targuments\x18\b \x03(\v2\x1a.bindery.ir.v1.AskArgumentR\targuments\x126\n" +
+	"\totherwise\x18\t \x01(\x0e2\x18.bindery.ir.v1.OtherwiseR\totherwiseB\n" +
+	"\n" +
+	"\bquestion\"8\n" +
+	"\x04Form\x12\x18\n" +
+	"\amessage\x18\x01 \x01(\tR\amessage\x12\x16\n" +
+	"\x06schema\x18\x02 \x01(\fR\x06schema\"I\n" +
+	"\x05Visit\x12\x18\n" +
+	"\amessage\x18\x01 \x01(\tR\amessage\x12&\n" +
+	"\x02at\x18\x02 \x01(\v2\x16.bindery.ir.v1.PointerR\x02at\"u\n" +
+	"\vAskArgument\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12*\n" +
+	"\x04side\x18\x02 \x01(\x0e2\x16.bindery.ir.v1.AskSideR\x04side\x12&\n" +
+	"\x02at\x18\x03 \x01(\v2\x16.bindery.ir.v1.PointerR\x02at\"\xa1\x01\n" +
+	"\aNotices\x12/\n" +
+	"\x05every\x18\x01 \x01(\v2\x19.google.protobuf.DurationR\x05every\x129\n" +
+	"\bprogress\x18\x02 \x01(\v2\x1d.bindery.ir.v1.ProgressNoticeR\bprogress\x12*\n" +
+	"\x03log\x18\x03 \x01(\v2\x18.bindery.ir.v1.LogNoticeR\x03log\"*\n" +
+	"\x0eProgressNotice\x12\x18\n" +
+	"\amessage\x18\x01 \x01(\tR\amessage\"l\n" +
+	"\tLogNotice\x12-\n" +
+	"\x05level\x18\x01 \x01(\x0e2\x17.bindery.ir.v1.LogLevelR\x05level\x12\x16\n" +
+	"\x06logger\x18\x02 \x01(\tR\x06logger\x12\x18\n" +
+	"\amessage\x18\x03 \x01(\tR\amessage*f\n" +
 	"\tIconTheme\x12\x1a\n" +
 	"\x16ICON_THEME_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eICON_THEME_ANY\x10\x01\x12\x14\n" +
@@ -5826,7 +6708,29 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\x04Role\x12\x14\n" +
 	"\x10ROLE_UNSPECIFIED\x10\x00\x12\r\n" +
 	"\tROLE_USER\x10\x01\x12\x12\n" +
-	"\x0eROLE_ASSISTANT\x10\x02B9Z7github.com/bindery-dev/bindery/proto/bindery/ir/v1;irv1b\x06proto3"
+	"\x0eROLE_ASSISTANT\x10\x02*\xbc\x01\n" +
+	"\x10ClientCapability\x12!\n" +
+	"\x1dCLIENT_CAPABILITY_UNSPECIFIED\x10\x00\x12!\n" +
+	"\x1dCLIENT_CAPABILITY_ELICITATION\x10\x01\x12%\n" +
+	"!CLIENT_CAPABILITY_ELICITATION_URL\x10\x02\x12\x1e\n" +
+	"\x1aCLIENT_CAPABILITY_SAMPLING\x10\x03\x12\x1b\n" +
+	"\x17CLIENT_CAPABILITY_ROOTS\x10\x04*Q\n" +
+	"\tOtherwise\x12\x19\n" +
+	"\x15OTHERWISE_UNSPECIFIED\x10\x00\x12\x13\n" +
+	"\x0fOTHERWISE_ERROR\x10\x01\x12\x14\n" +
+	"\x10OTHERWISE_RESULT\x10\x02*f\n" +
+	"\aAskSide\x12\x18\n" +
+	"\x14ASK_SIDE_UNSPECIFIED\x10\x00\x12\x14\n" +
+	"\x10ASK_SIDE_ANSWERS\x10\x01\x12\x14\n" +
+	"\x10ASK_SIDE_REQUEST\x10\x02\x12\x15\n" +
+	"\x11ASK_SIDE_RESPONSE\x10\x03*\x90\x01\n" +
+	"\bLogLevel\x12\x19\n" +
+	"\x15LOG_LEVEL_UNSPECIFIED\x10\x00\x12\x13\n" +
+	"\x0fLOG_LEVEL_DEBUG\x10\x01\x12\x12\n" +
+	"\x0eLOG_LEVEL_INFO\x10\x02\x12\x14\n" +
+	"\x10LOG_LEVEL_NOTICE\x10\x03\x12\x15\n" +
+	"\x11LOG_LEVEL_WARNING\x10\x04\x12\x13\n" +
+	"\x0fLOG_LEVEL_ERROR\x10\x05B9Z7github.com/bindery-dev/bindery/proto/bindery/ir/v1;irv1b\x06proto3"
 
 var (
 	file_bindery_ir_v1_ir_proto_rawDescOnce sync.Once
@@ -5840,8 +6744,8 @@ func file_bindery_ir_v1_ir_proto_rawDescGZIP() []byte {
 	return file_bindery_ir_v1_ir_proto_rawDescData
 }
 
-var file_bindery_ir_v1_ir_proto_enumTypes = make([]protoimpl.EnumInfo, 18)
-var file_bindery_ir_v1_ir_proto_msgTypes = make([]protoimpl.MessageInfo, 57)
+var file_bindery_ir_v1_ir_proto_enumTypes = make([]protoimpl.EnumInfo, 22)
+var file_bindery_ir_v1_ir_proto_msgTypes = make([]protoimpl.MessageInfo, 65)
 var file_bindery_ir_v1_ir_proto_goTypes = []any{
 	(IconTheme)(0),              // 0: bindery.ir.v1.IconTheme
 	(Scheme)(0),                 // 1: bindery.ir.v1.Scheme
@@ -5861,169 +6765,200 @@ var file_bindery_ir_v1_ir_proto_goTypes = []any{
 	(CheckLevel)(0),             // 15: bindery.ir.v1.CheckLevel
 	(Side)(0),                   // 16: bindery.ir.v1.Side
 	(Role)(0),                   // 17: bindery.ir.v1.Role
-	(*Manifest)(nil),            // 18: bindery.ir.v1.Manifest
-	(*BlobRef)(nil),             // 19: bindery.ir.v1.BlobRef
-	(*Bundle)(nil),              // 20: bindery.ir.v1.Bundle
-	(*Binding)(nil),             // 21: bindery.ir.v1.Binding
-	(*Icon)(nil),                // 22: bindery.ir.v1.Icon
-	(*Document)(nil),            // 23: bindery.ir.v1.Document
-	(*Upstream)(nil),            // 24: bindery.ir.v1.Upstream
-	(*RetryBudget)(nil),         // 25: bindery.ir.v1.RetryBudget
-	(*TLS)(nil),                 // 26: bindery.ir.v1.TLS
-	(*Header)(nil),              // 27: bindery.ir.v1.Header
-	(*Credential)(nil),          // 28: bindery.ir.v1.Credential
-	(*BearerCredential)(nil),    // 29: bindery.ir.v1.BearerCredential
-	(*BasicCredential)(nil),     // 30: bindery.ir.v1.BasicCredential
-	(*HeaderCredential)(nil),    // 31: bindery.ir.v1.HeaderCredential
-	(*OAuth2Credential)(nil),    // 32: bindery.ir.v1.OAuth2Credential
-	(*TokenParameter)(nil),      // 33: bindery.ir.v1.TokenParameter
-	(*MetaRule)(nil),            // 34: bindery.ir.v1.MetaRule
-	(*Pointer)(nil),             // 35: bindery.ir.v1.Pointer
-	(*Errors)(nil),              // 36: bindery.ir.v1.Errors
-	(*Condition)(nil),           // 37: bindery.ir.v1.Condition
-	(*ErrorRule)(nil),           // 38: bindery.ir.v1.ErrorRule
-	(*BodyCondition)(nil),       // 39: bindery.ir.v1.BodyCondition
-	(*Scalar)(nil),              // 40: bindery.ir.v1.Scalar
-	(*HeaderMember)(nil),        // 41: bindery.ir.v1.HeaderMember
-	(*Member)(nil),              // 42: bindery.ir.v1.Member
-	(*PayloadError)(nil),        // 43: bindery.ir.v1.PayloadError
-	(*KeywordWord)(nil),         // 44: bindery.ir.v1.KeywordWord
-	(*MediaRange)(nil),          // 45: bindery.ir.v1.MediaRange
-	(*ResultMeta)(nil),          // 46: bindery.ir.v1.ResultMeta
-	(*Tool)(nil),                // 47: bindery.ir.v1.Tool
-	(*SecurityScheme)(nil),      // 48: bindery.ir.v1.SecurityScheme
-	(*NoAuthScheme)(nil),        // 49: bindery.ir.v1.NoAuthScheme
-	(*OAuth2Scheme)(nil),        // 50: bindery.ir.v1.OAuth2Scheme
-	(*Retry)(nil),               // 51: bindery.ir.v1.Retry
-	(*PathPart)(nil),            // 52: bindery.ir.v1.PathPart
-	(*Argument)(nil),            // 53: bindery.ir.v1.Argument
-	(*Payload)(nil),             // 54: bindery.ir.v1.Payload
-	(*Output)(nil),              // 55: bindery.ir.v1.Output
-	(*Annotations)(nil),         // 56: bindery.ir.v1.Annotations
-	(*CallCheck)(nil),           // 57: bindery.ir.v1.CallCheck
-	(*Subset)(nil),              // 58: bindery.ir.v1.Subset
-	(*Alternative)(nil),         // 59: bindery.ir.v1.Alternative
-	(*Prompt)(nil),              // 60: bindery.ir.v1.Prompt
-	(*PromptArgument)(nil),      // 61: bindery.ir.v1.PromptArgument
-	(*PromptMessages)(nil),      // 62: bindery.ir.v1.PromptMessages
-	(*PromptMessage)(nil),       // 63: bindery.ir.v1.PromptMessage
-	(*PromptUse)(nil),           // 64: bindery.ir.v1.PromptUse
-	(*Completion)(nil),          // 65: bindery.ir.v1.Completion
-	(*Values)(nil),              // 66: bindery.ir.v1.Values
-	(*CompletionUse)(nil),       // 67: bindery.ir.v1.CompletionUse
-	(*Use)(nil),                 // 68: bindery.ir.v1.Use
-	(*UseArgument)(nil),         // 69: bindery.ir.v1.UseArgument
-	(*Text)(nil),                // 70: bindery.ir.v1.Text
-	(*TextPart)(nil),            // 71: bindery.ir.v1.TextPart
-	(*Place)(nil),               // 72: bindery.ir.v1.Place
-	(*Step)(nil),                // 73: bindery.ir.v1.Step
-	(*Every)(nil),               // 74: bindery.ir.v1.Every
-	(*durationpb.Duration)(nil), // 75: google.protobuf.Duration
+	(ClientCapability)(0),       // 18: bindery.ir.v1.ClientCapability
+	(Otherwise)(0),              // 19: bindery.ir.v1.Otherwise
+	(AskSide)(0),                // 20: bindery.ir.v1.AskSide
+	(LogLevel)(0),               // 21: bindery.ir.v1.LogLevel
+	(*Manifest)(nil),            // 22: bindery.ir.v1.Manifest
+	(*BlobRef)(nil),             // 23: bindery.ir.v1.BlobRef
+	(*Bundle)(nil),              // 24: bindery.ir.v1.Bundle
+	(*Binding)(nil),             // 25: bindery.ir.v1.Binding
+	(*Icon)(nil),                // 26: bindery.ir.v1.Icon
+	(*Document)(nil),            // 27: bindery.ir.v1.Document
+	(*Upstream)(nil),            // 28: bindery.ir.v1.Upstream
+	(*RetryBudget)(nil),         // 29: bindery.ir.v1.RetryBudget
+	(*TLS)(nil),                 // 30: bindery.ir.v1.TLS
+	(*Header)(nil),              // 31: bindery.ir.v1.Header
+	(*Credential)(nil),          // 32: bindery.ir.v1.Credential
+	(*BearerCredential)(nil),    // 33: bindery.ir.v1.BearerCredential
+	(*BasicCredential)(nil),     // 34: bindery.ir.v1.BasicCredential
+	(*HeaderCredential)(nil),    // 35: bindery.ir.v1.HeaderCredential
+	(*OAuth2Credential)(nil),    // 36: bindery.ir.v1.OAuth2Credential
+	(*TokenParameter)(nil),      // 37: bindery.ir.v1.TokenParameter
+	(*MetaRule)(nil),            // 38: bindery.ir.v1.MetaRule
+	(*Pointer)(nil),             // 39: bindery.ir.v1.Pointer
+	(*Errors)(nil),              // 40: bindery.ir.v1.Errors
+	(*Condition)(nil),           // 41: bindery.ir.v1.Condition
+	(*ErrorRule)(nil),           // 42: bindery.ir.v1.ErrorRule
+	(*BodyCondition)(nil),       // 43: bindery.ir.v1.BodyCondition
+	(*Scalar)(nil),              // 44: bindery.ir.v1.Scalar
+	(*HeaderMember)(nil),        // 45: bindery.ir.v1.HeaderMember
+	(*Member)(nil),              // 46: bindery.ir.v1.Member
+	(*PayloadError)(nil),        // 47: bindery.ir.v1.PayloadError
+	(*KeywordWord)(nil),         // 48: bindery.ir.v1.KeywordWord
+	(*MediaRange)(nil),          // 49: bindery.ir.v1.MediaRange
+	(*ResultMeta)(nil),          // 50: bindery.ir.v1.ResultMeta
+	(*Tool)(nil),                // 51: bindery.ir.v1.Tool
+	(*SecurityScheme)(nil),      // 52: bindery.ir.v1.SecurityScheme
+	(*NoAuthScheme)(nil),        // 53: bindery.ir.v1.NoAuthScheme
+	(*OAuth2Scheme)(nil),        // 54: bindery.ir.v1.OAuth2Scheme
+	(*Retry)(nil),               // 55: bindery.ir.v1.Retry
+	(*PathPart)(nil),            // 56: bindery.ir.v1.PathPart
+	(*Argument)(nil),            // 57: bindery.ir.v1.Argument
+	(*Payload)(nil),             // 58: bindery.ir.v1.Payload
+	(*Output)(nil),              // 59: bindery.ir.v1.Output
+	(*Annotations)(nil),         // 60: bindery.ir.v1.Annotations
+	(*CallCheck)(nil),           // 61: bindery.ir.v1.CallCheck
+	(*Subset)(nil),              // 62: bindery.ir.v1.Subset
+	(*Alternative)(nil),         // 63: bindery.ir.v1.Alternative
+	(*Prompt)(nil),              // 64: bindery.ir.v1.Prompt
+	(*PromptArgument)(nil),      // 65: bindery.ir.v1.PromptArgument
+	(*PromptMessages)(nil),      // 66: bindery.ir.v1.PromptMessages
+	(*PromptMessage)(nil),       // 67: bindery.ir.v1.PromptMessage
+	(*PromptUse)(nil),           // 68: bindery.ir.v1.PromptUse
+	(*Completion)(nil),          // 69: bindery.ir.v1.Completion
+	(*Values)(nil),              // 70: bindery.ir.v1.Values
+	(*CompletionUse)(nil),       // 71: bindery.ir.v1.CompletionUse
+	(*Use)(nil),                 // 72: bindery.ir.v1.Use
+	(*UseArgument)(nil),         // 73: bindery.ir.v1.UseArgument
+	(*Text)(nil),                // 74: bindery.ir.v1.Text
+	(*TextPart)(nil),            // 75: bindery.ir.v1.TextPart
+	(*Place)(nil),               // 76: bindery.ir.v1.Place
+	(*Step)(nil),                // 77: bindery.ir.v1.Step
+	(*Every)(nil),               // 78: bindery.ir.v1.Every
+	(*State)(nil),               // 79: bindery.ir.v1.State
+	(*Ask)(nil),                 // 80: bindery.ir.v1.Ask
+	(*Form)(nil),                // 81: bindery.ir.v1.Form
+	(*Visit)(nil),               // 82: bindery.ir.v1.Visit
+	(*AskArgument)(nil),         // 83: bindery.ir.v1.AskArgument
+	(*Notices)(nil),             // 84: bindery.ir.v1.Notices
+	(*ProgressNotice)(nil),      // 85: bindery.ir.v1.ProgressNotice
+	(*LogNotice)(nil),           // 86: bindery.ir.v1.LogNotice
+	(*durationpb.Duration)(nil), // 87: google.protobuf.Duration
 }
 var file_bindery_ir_v1_ir_proto_depIdxs = []int32{
-	19, // 0: bindery.ir.v1.Manifest.bindings:type_name -> bindery.ir.v1.BlobRef
-	19, // 1: bindery.ir.v1.Manifest.schemas:type_name -> bindery.ir.v1.BlobRef
-	19, // 2: bindery.ir.v1.Manifest.files:type_name -> bindery.ir.v1.BlobRef
-	24, // 3: bindery.ir.v1.Binding.upstream:type_name -> bindery.ir.v1.Upstream
-	34, // 4: bindery.ir.v1.Binding.meta:type_name -> bindery.ir.v1.MetaRule
-	36, // 5: bindery.ir.v1.Binding.errors:type_name -> bindery.ir.v1.Errors
-	47, // 6: bindery.ir.v1.Binding.tools:type_name -> bindery.ir.v1.Tool
-	23, // 7: bindery.ir.v1.Binding.documents:type_name -> bindery.ir.v1.Document
-	72, // 8: bindery.ir.v1.Binding.redact:type_name -> bindery.ir.v1.Place
-	72, // 9: bindery.ir.v1.Binding.reveal:type_name -> bindery.ir.v1.Place
-	60, // 10: bindery.ir.v1.Binding.prompts:type_name -> bindery.ir.v1.Prompt
-	22, // 11: bindery.ir.v1.Binding.icons:type_name -> bindery.ir.v1.Icon
-	0,  // 12: bindery.ir.v1.Icon.theme:type_name -> bindery.ir.v1.IconTheme
-	75, // 13: bindery.ir.v1.Document.max_age:type_name -> google.protobuf.Duration
-	1,  // 14: bindery.ir.v1.Upstream.scheme:type_name -> bindery.ir.v1.Scheme
-	27, // 15: bindery.ir.v1.Upstream.headers:type_name -> bindery.ir.v1.Header
-	28, // 16: bindery.ir.v1.Upstream.credential:type_name -> bindery.ir.v1.Credential
-	25, // 17: bindery.ir.v1.Upstream.retry_budget:type_name -> bindery.ir.v1.RetryBudget
-	26, // 18: bindery.ir.v1.Upstream.tls:type_name -> bindery.ir.v1.TLS
-	2,  // 19: bindery.ir.v1.TLS.min:type_name -> bindery.ir.v1.TLSVersion
-	29, // 20: bindery.ir.v1.Credential.bearer:type_name -> bindery.ir.v1.BearerCredential
-	30, // 21: bindery.ir.v1.Credential.basic:type_name -> bindery.ir.v1.BasicCredential
-	31, // 22: bindery.ir.v1.Credential.header:type_name -> bindery.ir.v1.HeaderCredential
-	32, // 23: bindery.ir.v1.Credential.oauth2:type_name -> bindery.ir.v1.OAuth2Credential
-	1,  // 24: bindery.ir.v1.OAuth2Credential.scheme:type_name -> bindery.ir.v1.Scheme
-	33, // 25: bindery.ir.v1.OAuth2Credential.parameters:type_name -> bindery.ir.v1.TokenParameter
-	3,  // 26: bindery.ir.v1.OAuth2Credential.client_auth:type_name -> bindery.ir.v1.ClientAuth
-	26, // 27: bindery.ir.v1.OAuth2Credential.tls:type_name -> bindery.ir.v1.TLS
-	4,  // 28: bindery.ir.v1.MetaRule.format:type_name -> bindery.ir.v1.Format
-	5,  // 29: bindery.ir.v1.MetaRule.generate:type_name -> bindery.ir.v1.Generate
-	6,  // 30: bindery.ir.v1.Errors.style:type_name -> bindery.ir.v1.ErrorStyle
-	35, // 31: bindery.ir.v1.Errors.unwrap:type_name -> bindery.ir.v1.Pointer
-	35, // 32: bindery.ir.v1.Errors.message:type_name -> bindery.ir.v1.Pointer
-	38, // 33: bindery.ir.v1.Errors.rules:type_name -> bindery.ir.v1.ErrorRule
-	43, // 34: bindery.ir.v1.Errors.payload:type_name -> bindery.ir.v1.PayloadError
-	7,  // 35: bindery.ir.v1.Condition.failure:type_name -> bindery.ir.v1.Failure
-	37, // 36: bindery.ir.v1.ErrorRule.conditions:type_name -> bindery.ir.v1.Condition
-	42, // 37: bindery.ir.v1.ErrorRule.set:type_name -> bindery.ir.v1.Member
-	42, // 38: bindery.ir.v1.ErrorRule.fallback:type_name -> bindery.ir.v1.Member
-	39, // 39: bindery.ir.v1.ErrorRule.body:type_name -> bindery.ir.v1.BodyCondition
-	41, // 40: bindery.ir.v1.ErrorRule.headers:type_name -> bindery.ir.v1.HeaderMember
-	35, // 41: bindery.ir.v1.BodyCondition.at:type_name -> bindery.ir.v1.Pointer
-	40, // 42: bindery.ir.v1.BodyCondition.values:type_name -> bindery.ir.v1.Scalar
-	42, // 43: bindery.ir.v1.PayloadError.data:type_name -> bindery.ir.v1.Member
-	44, // 44: bindery.ir.v1.PayloadError.keywords:type_name -> bindery.ir.v1.KeywordWord
-	10, // 45: bindery.ir.v1.MediaRange.kind:type_name -> bindery.ir.v1.PartKind
-	8,  // 46: bindery.ir.v1.Tool.method:type_name -> bindery.ir.v1.Method
-	52, // 47: bindery.ir.v1.Tool.path:type_name -> bindery.ir.v1.PathPart
-	53, // 48: bindery.ir.v1.Tool.arguments:type_name -> bindery.ir.v1.Argument
-	54, // 49: bindery.ir.v1.Tool.payload:type_name -> bindery.ir.v1.Payload
-	75, // 50: bindery.ir.v1.Tool.timeout:type_name -> google.protobuf.Duration
-	56, // 51: bindery.ir.v1.Tool.annotations:type_name -> bindery.ir.v1.Annotations
-	9,  // 52: bindery.ir.v1.Tool.result:type_name -> bindery.ir.v1.ResultMode
-	55, // 53: bindery.ir.v1.Tool.output:type_name -> bindery.ir.v1.Output
-	45, // 54: bindery.ir.v1.Tool.produces:type_name -> bindery.ir.v1.MediaRange
-	46, // 55: bindery.ir.v1.Tool.result_meta:type_name -> bindery.ir.v1.ResultMeta
-	51, // 56: bindery.ir.v1.Tool.retry:type_name -> bindery.ir.v1.Retry
-	57, // 57: bindery.ir.v1.Tool.checks:type_name -> bindery.ir.v1.CallCheck
-	22, // 58: bindery.ir.v1.Tool.icons:type_name -> bindery.ir.v1.Icon
-	48, // 59: bindery.ir.v1.Tool.security_schemes:type_name -> bindery.ir.v1.SecurityScheme
-	42, // 60: bindery.ir.v1.Tool.entry_meta:type_name -> bindery.ir.v1.Member
-	49, // 61: bindery.ir.v1.SecurityScheme.no_auth:type_name -> bindery.ir.v1.NoAuthScheme
-	50, // 62: bindery.ir.v1.SecurityScheme.oauth2:type_name -> bindery.ir.v1.OAuth2Scheme
-	75, // 63: bindery.ir.v1.Retry.max_wait:type_name -> google.protobuf.Duration
-	75, // 64: bindery.ir.v1.Retry.backoff:type_name -> google.protobuf.Duration
-	11, // 65: bindery.ir.v1.Argument.in:type_name -> bindery.ir.v1.ArgumentIn
-	12, // 66: bindery.ir.v1.Argument.type:type_name -> bindery.ir.v1.ArgumentType
-	12, // 67: bindery.ir.v1.Argument.items:type_name -> bindery.ir.v1.ArgumentType
-	13, // 68: bindery.ir.v1.Argument.style:type_name -> bindery.ir.v1.ArrayStyle
-	14, // 69: bindery.ir.v1.Payload.check:type_name -> bindery.ir.v1.Check
-	14, // 70: bindery.ir.v1.Output.check:type_name -> bindery.ir.v1.Check
-	15, // 71: bindery.ir.v1.CallCheck.level:type_name -> bindery.ir.v1.CheckLevel
-	72, // 72: bindery.ir.v1.CallCheck.has:type_name -> bindery.ir.v1.Place
-	58, // 73: bindery.ir.v1.CallCheck.subset:type_name -> bindery.ir.v1.Subset
-	59, // 74: bindery.ir.v1.CallCheck.or:type_name -> bindery.ir.v1.Alternative
-	72, // 75: bindery.ir.v1.Subset.these:type_name -> bindery.ir.v1.Place
-	72, // 76: bindery.ir.v1.Subset.of:type_name -> bindery.ir.v1.Place
-	72, // 77: bindery.ir.v1.Alternative.at:type_name -> bindery.ir.v1.Place
-	40, // 78: bindery.ir.v1.Alternative.equals:type_name -> bindery.ir.v1.Scalar
-	61, // 79: bindery.ir.v1.Prompt.arguments:type_name -> bindery.ir.v1.PromptArgument
-	62, // 80: bindery.ir.v1.Prompt.messages:type_name -> bindery.ir.v1.PromptMessages
-	64, // 81: bindery.ir.v1.Prompt.use:type_name -> bindery.ir.v1.PromptUse
-	65, // 82: bindery.ir.v1.PromptArgument.completion:type_name -> bindery.ir.v1.Completion
-	63, // 83: bindery.ir.v1.PromptMessages.messages:type_name -> bindery.ir.v1.PromptMessage
-	17, // 84: bindery.ir.v1.PromptMessage.role:type_name -> bindery.ir.v1.Role
-	70, // 85: bindery.ir.v1.PromptMessage.text:type_name -> bindery.ir.v1.Text
-	68, // 86: bindery.ir.v1.PromptUse.use:type_name -> bindery.ir.v1.Use
-	35, // 87: bindery.ir.v1.PromptUse.at:type_name -> bindery.ir.v1.Pointer
-	66, // 88: bindery.ir.v1.Completion.values:type_name -> bindery.ir.v1.Values
-	67, // 89: bindery.ir.v1.Completion.use:type_name -> bindery.ir.v1.CompletionUse
-	68, // 90: bindery.ir.v1.CompletionUse.use:type_name -> bindery.ir.v1.Use
-	72, // 91: bindery.ir.v1.CompletionUse.at:type_name -> bindery.ir.v1.Place
-	69, // 92: bindery.ir.v1.Use.arguments:type_name -> bindery.ir.v1.UseArgument
-	70, // 93: bindery.ir.v1.UseArgument.text:type_name -> bindery.ir.v1.Text
-	71, // 94: bindery.ir.v1.Text.parts:type_name -> bindery.ir.v1.TextPart
-	16, // 95: bindery.ir.v1.Place.side:type_name -> bindery.ir.v1.Side
-	73, // 96: bindery.ir.v1.Place.steps:type_name -> bindery.ir.v1.Step
-	74, // 97: bindery.ir.v1.Step.every:type_name -> bindery.ir.v1.Every
-	98, // [98:98] is the sub-list for method output_type
-	98, // [98:98] is the sub-list for method input_type
-	98, // [98:98] is the sub-list for extension type_name
-	98, // [98:98] is the sub-list for extension extendee
-	0,  // [0:98] is the sub-list for field type_name
+	23,  // 0: bindery.ir.v1.Manifest.bindings:type_name -> bindery.ir.v1.BlobRef
+	23,  // 1: bindery.ir.v1.Manifest.schemas:type_name -> bindery.ir.v1.BlobRef
+	23,  // 2: bindery.ir.v1.Manifest.files:type_name -> bindery.ir.v1.BlobRef
+	28,  // 3: bindery.ir.v1.Binding.upstream:type_name -> bindery.ir.v1.Upstream
+	38,  // 4: bindery.ir.v1.Binding.meta:type_name -> bindery.ir.v1.MetaRule
+	40,  // 5: bindery.ir.v1.Binding.errors:type_name -> bindery.ir.v1.Errors
+	51,  // 6: bindery.ir.v1.Binding.tools:type_name -> bindery.ir.v1.Tool
+	27,  // 7: bindery.ir.v1.Binding.documents:type_name -> bindery.ir.v1.Document
+	76,  // 8: bindery.ir.v1.Binding.redact:type_name -> bindery.ir.v1.Place
+	76,  // 9: bindery.ir.v1.Binding.reveal:type_name -> bindery.ir.v1.Place
+	64,  // 10: bindery.ir.v1.Binding.prompts:type_name -> bindery.ir.v1.Prompt
+	26,  // 11: bindery.ir.v1.Binding.icons:type_name -> bindery.ir.v1.Icon
+	79,  // 12: bindery.ir.v1.Binding.state:type_name -> bindery.ir.v1.State
+	0,   // 13: bindery.ir.v1.Icon.theme:type_name -> bindery.ir.v1.IconTheme
+	87,  // 14: bindery.ir.v1.Document.max_age:type_name -> google.protobuf.Duration
+	1,   // 15: bindery.ir.v1.Upstream.scheme:type_name -> bindery.ir.v1.Scheme
+	31,  // 16: bindery.ir.v1.Upstream.headers:type_name -> bindery.ir.v1.Header
+	32,  // 17: bindery.ir.v1.Upstream.credential:type_name -> bindery.ir.v1.Credential
+	29,  // 18: bindery.ir.v1.Upstream.retry_budget:type_name -> bindery.ir.v1.RetryBudget
+	30,  // 19: bindery.ir.v1.Upstream.tls:type_name -> bindery.ir.v1.TLS
+	2,   // 20: bindery.ir.v1.TLS.min:type_name -> bindery.ir.v1.TLSVersion
+	33,  // 21: bindery.ir.v1.Credential.bearer:type_name -> bindery.ir.v1.BearerCredential
+	34,  // 22: bindery.ir.v1.Credential.basic:type_name -> bindery.ir.v1.BasicCredential
+	35,  // 23: bindery.ir.v1.Credential.header:type_name -> bindery.ir.v1.HeaderCredential
+	36,  // 24: bindery.ir.v1.Credential.oauth2:type_name -> bindery.ir.v1.OAuth2Credential
+	1,   // 25: bindery.ir.v1.OAuth2Credential.scheme:type_name -> bindery.ir.v1.Scheme
+	37,  // 26: bindery.ir.v1.OAuth2Credential.parameters:type_name -> bindery.ir.v1.TokenParameter
+	3,   // 27: bindery.ir.v1.OAuth2Credential.client_auth:type_name -> bindery.ir.v1.ClientAuth
+	30,  // 28: bindery.ir.v1.OAuth2Credential.tls:type_name -> bindery.ir.v1.TLS
+	4,   // 29: bindery.ir.v1.MetaRule.format:type_name -> bindery.ir.v1.Format
+	5,   // 30: bindery.ir.v1.MetaRule.generate:type_name -> bindery.ir.v1.Generate
+	6,   // 31: bindery.ir.v1.Errors.style:type_name -> bindery.ir.v1.ErrorStyle
+	39,  // 32: bindery.ir.v1.Errors.unwrap:type_name -> bindery.ir.v1.Pointer
+	39,  // 33: bindery.ir.v1.Errors.message:type_name -> bindery.ir.v1.Pointer
+	42,  // 34: bindery.ir.v1.Errors.rules:type_name -> bindery.ir.v1.ErrorRule
+	47,  // 35: bindery.ir.v1.Errors.payload:type_name -> bindery.ir.v1.PayloadError
+	7,   // 36: bindery.ir.v1.Condition.failure:type_name -> bindery.ir.v1.Failure
+	41,  // 37: bindery.ir.v1.ErrorRule.conditions:type_name -> bindery.ir.v1.Condition
+	46,  // 38: bindery.ir.v1.ErrorRule.set:type_name -> bindery.ir.v1.Member
+	46,  // 39: bindery.ir.v1.ErrorRule.fallback:type_name -> bindery.ir.v1.Member
+	43,  // 40: bindery.ir.v1.ErrorRule.body:type_name -> bindery.ir.v1.BodyCondition
+	45,  // 41: bindery.ir.v1.ErrorRule.headers:type_name -> bindery.ir.v1.HeaderMember
+	39,  // 42: bindery.ir.v1.BodyCondition.at:type_name -> bindery.ir.v1.Pointer
+	44,  // 43: bindery.ir.v1.BodyCondition.values:type_name -> bindery.ir.v1.Scalar
+	46,  // 44: bindery.ir.v1.PayloadError.data:type_name -> bindery.ir.v1.Member
+	48,  // 45: bindery.ir.v1.PayloadError.keywords:type_name -> bindery.ir.v1.KeywordWord
+	10,  // 46: bindery.ir.v1.MediaRange.kind:type_name -> bindery.ir.v1.PartKind
+	8,   // 47: bindery.ir.v1.Tool.method:type_name -> bindery.ir.v1.Method
+	56,  // 48: bindery.ir.v1.Tool.path:type_name -> bindery.ir.v1.PathPart
+	57,  // 49: bindery.ir.v1.Tool.arguments:type_name -> bindery.ir.v1.Argument
+	58,  // 50: bindery.ir.v1.Tool.payload:type_name -> bindery.ir.v1.Payload
+	87,  // 51: bindery.ir.v1.Tool.timeout:type_name -> google.protobuf.Duration
+	60,  // 52: bindery.ir.v1.Tool.annotations:type_name -> bindery.ir.v1.Annotations
+	9,   // 53: bindery.ir.v1.Tool.result:type_name -> bindery.ir.v1.ResultMode
+	59,  // 54: bindery.ir.v1.Tool.output:type_name -> bindery.ir.v1.Output
+	49,  // 55: bindery.ir.v1.Tool.produces:type_name -> bindery.ir.v1.MediaRange
+	50,  // 56: bindery.ir.v1.Tool.result_meta:type_name -> bindery.ir.v1.ResultMeta
+	55,  // 57: bindery.ir.v1.Tool.retry:type_name -> bindery.ir.v1.Retry
+	61,  // 58: bindery.ir.v1.Tool.checks:type_name -> bindery.ir.v1.CallCheck
+	26,  // 59: bindery.ir.v1.Tool.icons:type_name -> bindery.ir.v1.Icon
+	52,  // 60: bindery.ir.v1.Tool.security_schemes:type_name -> bindery.ir.v1.SecurityScheme
+	46,  // 61: bindery.ir.v1.Tool.entry_meta:type_name -> bindery.ir.v1.Member
+	80,  // 62: bindery.ir.v1.Tool.asks:type_name -> bindery.ir.v1.Ask
+	18,  // 63: bindery.ir.v1.Tool.requires:type_name -> bindery.ir.v1.ClientCapability
+	84,  // 64: bindery.ir.v1.Tool.notices:type_name -> bindery.ir.v1.Notices
+	53,  // 65: bindery.ir.v1.SecurityScheme.no_auth:type_name -> bindery.ir.v1.NoAuthScheme
+	54,  // 66: bindery.ir.v1.SecurityScheme.oauth2:type_name -> bindery.ir.v1.OAuth2Scheme
+	87,  // 67: bindery.ir.v1.Retry.max_wait:type_name -> google.protobuf.Duration
+	87,  // 68: bindery.ir.v1.Retry.backoff:type_name -> google.protobuf.Duration
+	11,  // 69: bindery.ir.v1.Argument.in:type_name -> bindery.ir.v1.ArgumentIn
+	12,  // 70: bindery.ir.v1.Argument.type:type_name -> bindery.ir.v1.ArgumentType
+	12,  // 71: bindery.ir.v1.Argument.items:type_name -> bindery.ir.v1.ArgumentType
+	13,  // 72: bindery.ir.v1.Argument.style:type_name -> bindery.ir.v1.ArrayStyle
+	14,  // 73: bindery.ir.v1.Payload.check:type_name -> bindery.ir.v1.Check
+	14,  // 74: bindery.ir.v1.Output.check:type_name -> bindery.ir.v1.Check
+	15,  // 75: bindery.ir.v1.CallCheck.level:type_name -> bindery.ir.v1.CheckLevel
+	76,  // 76: bindery.ir.v1.CallCheck.has:type_name -> bindery.ir.v1.Place
+	62,  // 77: bindery.ir.v1.CallCheck.subset:type_name -> bindery.ir.v1.Subset
+	63,  // 78: bindery.ir.v1.CallCheck.or:type_name -> bindery.ir.v1.Alternative
+	76,  // 79: bindery.ir.v1.Subset.these:type_name -> bindery.ir.v1.Place
+	76,  // 80: bindery.ir.v1.Subset.of:type_name -> bindery.ir.v1.Place
+	76,  // 81: bindery.ir.v1.Alternative.at:type_name -> bindery.ir.v1.Place
+	44,  // 82: bindery.ir.v1.Alternative.equals:type_name -> bindery.ir.v1.Scalar
+	65,  // 83: bindery.ir.v1.Prompt.arguments:type_name -> bindery.ir.v1.PromptArgument
+	66,  // 84: bindery.ir.v1.Prompt.messages:type_name -> bindery.ir.v1.PromptMessages
+	68,  // 85: bindery.ir.v1.Prompt.use:type_name -> bindery.ir.v1.PromptUse
+	69,  // 86: bindery.ir.v1.PromptArgument.completion:type_name -> bindery.ir.v1.Completion
+	67,  // 87: bindery.ir.v1.PromptMessages.messages:type_name -> bindery.ir.v1.PromptMessage
+	17,  // 88: bindery.ir.v1.PromptMessage.role:type_name -> bindery.ir.v1.Role
+	74,  // 89: bindery.ir.v1.PromptMessage.text:type_name -> bindery.ir.v1.Text
+	72,  // 90: bindery.ir.v1.PromptUse.use:type_name -> bindery.ir.v1.Use
+	39,  // 91: bindery.ir.v1.PromptUse.at:type_name -> bindery.ir.v1.Pointer
+	70,  // 92: bindery.ir.v1.Completion.values:type_name -> bindery.ir.v1.Values
+	71,  // 93: bindery.ir.v1.Completion.use:type_name -> bindery.ir.v1.CompletionUse
+	72,  // 94: bindery.ir.v1.CompletionUse.use:type_name -> bindery.ir.v1.Use
+	76,  // 95: bindery.ir.v1.CompletionUse.at:type_name -> bindery.ir.v1.Place
+	73,  // 96: bindery.ir.v1.Use.arguments:type_name -> bindery.ir.v1.UseArgument
+	74,  // 97: bindery.ir.v1.UseArgument.text:type_name -> bindery.ir.v1.Text
+	75,  // 98: bindery.ir.v1.Text.parts:type_name -> bindery.ir.v1.TextPart
+	16,  // 99: bindery.ir.v1.Place.side:type_name -> bindery.ir.v1.Side
+	77,  // 100: bindery.ir.v1.Place.steps:type_name -> bindery.ir.v1.Step
+	78,  // 101: bindery.ir.v1.Step.every:type_name -> bindery.ir.v1.Every
+	87,  // 102: bindery.ir.v1.State.lifetime:type_name -> google.protobuf.Duration
+	41,  // 103: bindery.ir.v1.Ask.conditions:type_name -> bindery.ir.v1.Condition
+	43,  // 104: bindery.ir.v1.Ask.body:type_name -> bindery.ir.v1.BodyCondition
+	39,  // 105: bindery.ir.v1.Ask.requests:type_name -> bindery.ir.v1.Pointer
+	81,  // 106: bindery.ir.v1.Ask.form:type_name -> bindery.ir.v1.Form
+	82,  // 107: bindery.ir.v1.Ask.visit:type_name -> bindery.ir.v1.Visit
+	83,  // 108: bindery.ir.v1.Ask.arguments:type_name -> bindery.ir.v1.AskArgument
+	19,  // 109: bindery.ir.v1.Ask.otherwise:type_name -> bindery.ir.v1.Otherwise
+	39,  // 110: bindery.ir.v1.Visit.at:type_name -> bindery.ir.v1.Pointer
+	20,  // 111: bindery.ir.v1.AskArgument.side:type_name -> bindery.ir.v1.AskSide
+	39,  // 112: bindery.ir.v1.AskArgument.at:type_name -> bindery.ir.v1.Pointer
+	87,  // 113: bindery.ir.v1.Notices.every:type_name -> google.protobuf.Duration
+	85,  // 114: bindery.ir.v1.Notices.progress:type_name -> bindery.ir.v1.ProgressNotice
+	86,  // 115: bindery.ir.v1.Notices.log:type_name -> bindery.ir.v1.LogNotice
+	21,  // 116: bindery.ir.v1.LogNotice.level:type_name -> bindery.ir.v1.LogLevel
+	117, // [117:117] is the sub-list for method output_type
+	117, // [117:117] is the sub-list for method input_type
+	117, // [117:117] is the sub-list for extension type_name
+	117, // [117:117] is the sub-list for extension extendee
+	0,   // [0:117] is the sub-list for field type_name
 }
 
 func init() { file_bindery_ir_v1_ir_proto_init() }
@@ -6085,13 +7020,18 @@ func file_bindery_ir_v1_ir_proto_init() {
 		(*Step_Token)(nil),
 		(*Step_Every)(nil),
 	}
+	file_bindery_ir_v1_ir_proto_msgTypes[58].OneofWrappers = []any{
+		(*Ask_Requests)(nil),
+		(*Ask_Form)(nil),
+		(*Ask_Visit)(nil),
+	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_bindery_ir_v1_ir_proto_rawDesc), len(file_bindery_ir_v1_ir_proto_rawDesc)),
-			NumEnums:      18,
-			NumMessages:   57,
+			NumEnums:      22,
+			NumMessages:   65,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1,9 +1,23 @@
 package irv1
 
-// A SecretRef is a secret that an upstream names.
+// A SecretRef is a secret that a binding names.
 type SecretRef struct {
 	Name  string
 	Field string // the author's word for the place that names it, such as "upstream.auth.bearer.secret"
+}
+
+// Secrets returns every secret that a node needs for b.
+func (b *Binding) Secrets() []SecretRef { return append(b.GetUpstream().Secrets(), b.GetState().Secrets()...) }
+
+// Secrets returns those that s names: what seals first.
+func (s *State) Secrets() []SecretRef {
+	var refs []SecretRef
+	for _, ref := range []SecretRef{{s.GetSecret(), "state.secret"}, {s.GetPrevious(), "state.previous"}} {
+		if ref.Name != "" {
+			refs = append(refs, ref)
+		}
+	}
+	return refs
 }
 
 // Secrets returns every secret that a node needs for u: those of the credential

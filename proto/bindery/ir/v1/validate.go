@@ -111,6 +111,7 @@ func (p *problems) bindingRules(b *Binding, schemas map[Digest][]byte) {
 	p.meta(b)
 	p.errors(b.GetErrors())
 	p.redaction(b)
+	p.state(b)
 	p.check(len(b.GetTools()) > 0, "tools", "there are no tools")
 	for _, t := range b.GetTools() {
 		p.tool = t.GetName()

@@ -26,6 +26,9 @@ func (p *problems) toolRules(t *Tool, b *Binding, schemas map[Digest][]byte) {
 	}
 	p.check(validWait(t.GetTimeout()), "timeout", "it must be more than 0 and at most %s", maxTimeout)
 	p.retry(t.GetRetry(), b)
+	p.asks(t, b)
+	p.requires(t)
+	p.notices(t.GetNotices())
 }
 
 // path checks that the parts make a path whatever the arguments are: each one

@@ -54,6 +54,10 @@ func (p *problems) credential(u *Upstream) {
 	case *Credential_Oauth2:
 		p.oauth2(k.Oauth2)
 	}
+	if name := u.GetDeadline(); name != "" {
+		p.header("upstream.deadline.header", name)
+		p.check(name != credentialHeader(u), "upstream.deadline.header", "the credential sets this header")
+	}
 	for _, h := range u.GetHeaders() {
 		p.check(h.GetName() != credentialHeader(u), "upstream.headers."+h.GetName(), "the credential sets this header")
 	}
