@@ -4,11 +4,13 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -20,13 +22,17 @@ func start(ctx context.Context, args []string) error {
 }
 
 func measureStarts(ctx context.Context, f *field, n int) error {
-	var node, hand, vet, bare sample
+	untested, err := f.untested()
+	if err != nil {
+		return err
+	}
+	var node, hand, vet, plain, bare sample
 	for i := range n {
 		progress(fmt.Sprintf("start %d of %d", i+1, n))
 		for _, m := range []struct {
 			into *sample
 			once func(context.Context) (time.Duration, error)
-		}{{&node, f.startNode}, {&hand, f.startByHand}, {&vet, f.command("vet", f.module())}, {&bare, f.command("version")}} {
+		}{{&node, f.startNode}, {&hand, f.startByHand}, {&vet, f.command("vet", f.module())}, {&plain, f.command("vet", untested)}, {&bare, f.command("version")}} {
 			took, err := m.once(ctx)
 			if err != nil {
 				return err
@@ -34,14 +40,29 @@ func measureStarts(ctx context.Context, f *field, n int) error {
 			m.into.latency = append(m.into.latency, took)
 		}
 	}
-	for _, s := range []*sample{&node, &hand, &vet, &bare} {
+	for _, s := range []*sample{&node, &hand, &vet, &plain, &bare} {
 		slices.Sort(s.latency)
 	}
 	fmt.Printf("node with a bundle, to its first answer: p50 %v, p99 %v; %.2f x the server by hand (p50 %v)\n",
 		node.quantile(.5), node.quantile(.99), float64(node.quantile(.5))/float64(hand.quantile(.5)), hand.quantile(.5))
 	fmt.Printf("bindery vet of examples/acp, whole process: p50 %v, p99 %v; %.2f x bindery version (p50 %v)\n",
 		vet.quantile(.5), vet.quantile(.99), float64(vet.quantile(.5))/float64(bare.quantile(.5)), bare.quantile(.5))
+	fmt.Printf("the same without its tests: p50 %v, p99 %v\n", plain.quantile(.5), plain.quantile(.99))
 	return nil
+}
+
+// untested writes the module without its tests and returns where.
+func (f *field) untested() (string, error) {
+	dir := filepath.Join(f.dir, "untested")
+	if err := copyModule(dir); err != nil {
+		return "", err
+	}
+	return dir, filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(path, "_test.cue") {
+			err = os.Remove(path)
+		}
+		return err
+	})
 }
 
 // startNode starts a node and returns when it has answered a call.

@@ -61,7 +61,8 @@ type Event struct {
 // start have no binding for an upstream or not the endpoint of Stdio, or says what
 // could not be started.
 func Run(ctx context.Context, cfg Config) error {
-	s := &session{cfg: cfg}
+	s := &session{cfg: cfg, compiler: worker.NewStandby()}
+	defer s.compiler.Close()
 	err := local.Run(ctx, local.Config{
 		Name: group, MCP: cfg.MCP, Stdio: cfg.Stdio, Compile: s.compile, Secrets: cfg.Secrets, Stateful: cfg.Stateful, Log: cfg.Daemons,
 	}, s.follow)
@@ -73,7 +74,7 @@ func Run(ctx context.Context, cfg Config) error {
 
 // compile compiles s and sends its upstreams elsewhere.
 func (s *session) compile(ctx context.Context, sources *sourcev1.Sources) (*sourcev1.Compiled, error) {
-	compiled, err := worker.Compile(ctx, sources)
+	compiled, err := s.compiler.Compile(ctx, sources)
 	if err != nil || compiled.GetBundle() == nil {
 		return compiled, err
 	}

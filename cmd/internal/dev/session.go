@@ -15,6 +15,7 @@ import (
 	"github.com/bindery-dev/bindery/cmd/internal/local"
 	"github.com/bindery-dev/bindery/cmd/internal/operator"
 	"github.com/bindery-dev/bindery/cmd/internal/watch"
+	"github.com/bindery-dev/bindery/cmd/internal/worker"
 	"github.com/bindery-dev/bindery/cue/source"
 	adminv1 "github.com/bindery-dev/bindery/proto/bindery/admin/v1"
 	sourcev1 "github.com/bindery-dev/bindery/proto/bindery/source/v1"
@@ -22,9 +23,10 @@ import (
 
 // A session follows the sources of one directory.
 type session struct {
-	cfg    Config
-	client *operator.Client      // set by follow
-	misfit atomic.Pointer[error] // why what compiled last is not as cfg wants it
+	cfg      Config
+	compiler *worker.Standby
+	client   *operator.Client      // set by follow
+	misfit   atomic.Pointer[error] // why what compiled last is not as cfg wants it
 
 	last    *sourcev1.Sources // as they were applied last; nil at the start
 	serving *adminv1.Revision

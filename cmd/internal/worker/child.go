@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -20,47 +21,105 @@ type child struct {
 // errFlood is why a child that writes without end is stopped.
 var errFlood = errors.New("the child writes more than a compiled module can hold")
 
+// errDeadline is why a child that takes too long is stopped.
+var errDeadline = errors.New("the child takes too long")
+
 // run starts the child, writes in to it and returns what it wrote once it has
 // succeeded. The error is a *limitError, the error of ctx, or another failure.
 func (c child) run(ctx context.Context, in []byte) ([]byte, error) {
+	p, err := c.start()
+	if err != nil {
+		return nil, err
+	}
+	return p.run(ctx, in)
+}
+
+// A process is a child that waits for its input.
+type process struct {
+	cmd         *exec.Cmd
+	in          io.WriteCloser
+	out, stderr *capped
+	deadline    time.Duration
+	life        context.Context // its end stops the process
+	end         context.CancelCauseFunc
+	ended       chan struct{} // closed when it has ended, with err
+	err         error
+}
+
+// start starts the child.
+func (c child) start() (*process, error) {
 	path, err := executable()
 	if err != nil {
 		return nil, fmt.Errorf("find the running program: %w", err)
 	}
-	timed, cancel := context.WithTimeout(ctx, c.deadline)
-	defer cancel()
-	flooded, flood := context.WithCancelCause(timed)
-	defer flood(nil)
+	p := &process{deadline: c.deadline}
+	p.life, p.end = context.WithCancelCause(context.Background())
+	p.cmd = exec.CommandContext(p.life, path, c.args...)
+	p.cmd.Args[0] = "bindery" // what a list of processes shows
+	p.cmd.Env = environment()
+	p.out = &capped{limit: maxOutput, full: func() { p.end(errFlood) }}
+	p.stderr = &capped{limit: maxErrors, full: func() {}}
+	p.cmd.Stdout, p.cmd.Stderr = p.out, p.stderr
+	p.cmd.WaitDelay = time.Second
+	ownGroup(p.cmd)
+	if p.in, err = p.cmd.StdinPipe(); err == nil {
+		err = p.cmd.Start()
+	}
+	if err != nil {
+		p.end(nil)
+		return nil, fmt.Errorf("start the child: %w", err)
+	}
+	p.ended = make(chan struct{})
+	go func() {
+		defer close(p.ended)
+		p.err = p.cmd.Wait()
+	}()
+	return p, nil
+}
 
-	cmd := exec.CommandContext(flooded, path, c.args...)
-	cmd.Args[0] = "bindery" // what a list of processes shows
-	cmd.Env = environment()
-	cmd.Stdin = bytes.NewReader(in)
-	out := &capped{limit: maxOutput, full: func() { flood(errFlood) }}
-	stderr := &capped{limit: maxErrors, full: func() {}}
-	cmd.Stdout, cmd.Stderr = out, stderr
-	cmd.WaitDelay = time.Second
-	ownGroup(cmd)
-
-	err = cmd.Run()
-	switch {
-	case err == nil:
-		return out.buffer.Bytes(), nil
+// run is what child.run does once the child has started. The time that the process
+// waited before does not count.
+func (p *process) run(ctx context.Context, in []byte) ([]byte, error) {
+	defer p.end(nil)
+	defer context.AfterFunc(ctx, func() { p.end(ctx.Err()) })()
+	timer := time.AfterFunc(p.deadline, func() { p.end(errDeadline) })
+	defer timer.Stop()
+	go func() {
+		_, _ = p.in.Write(in) // a child that does not read says why it ends
+		p.in.Close()
+	}()
+	<-p.ended
+	switch cause := context.Cause(p.life); {
+	case p.err == nil:
+		return p.out.buffer.Bytes(), nil
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case context.Cause(flooded) == errFlood:
+	case cause == errFlood:
 		return nil, errFlood
-	case timed.Err() != nil:
-		return nil, tookTooLong(c.deadline)
+	case cause == errDeadline:
+		return nil, tookTooLong(p.deadline)
 	}
-	return nil, failure(cmd.ProcessState, stderr.buffer.String(), err)
+	return nil, failure(p.cmd.ProcessState, p.stderr.buffer.String(), p.err)
+}
+
+// waits reports whether the process has not ended yet.
+func (p *process) waits() bool {
+	select {
+	case <-p.ended:
+		return false
+	default:
+		return true
+	}
+}
+
+// stop ends a child that is not needed.
+func (p *process) stop() {
+	p.end(nil)
+	<-p.ended
 }
 
 // failure says why a child that was not stopped by us did not succeed.
 func failure(state *os.ProcessState, stderr string, err error) error {
-	if state == nil {
-		return fmt.Errorf("start the child: %w", err)
-	}
 	if limit := limitIn(stderr); limit != nil {
 		return limit
 	}

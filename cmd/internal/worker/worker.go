@@ -47,11 +47,16 @@ func Compile(ctx context.Context, s *sourcev1.Sources) (*sourcev1.Compiled, erro
 }
 
 func (c child) compile(ctx context.Context, s *sourcev1.Sources) (*sourcev1.Compiled, error) {
+	return compileIn(c.run, ctx, s)
+}
+
+// compileIn compiles s in the child that run feeds.
+func compileIn(run func(context.Context, []byte) ([]byte, error), ctx context.Context, s *sourcev1.Sources) (*sourcev1.Compiled, error) {
 	in, err := proto.Marshal(s)
 	if err != nil {
 		return nil, fmt.Errorf("compile: marshal sources: %w", err)
 	}
-	out, err := c.run(ctx, in)
+	out, err := run(ctx, in)
 	if limit := (*limitError)(nil); errors.As(err, &limit) {
 		return limit.compiled(), nil
 	} else if err != nil {

@@ -190,3 +190,56 @@ func TestCanceled(t *testing.T) {
 		t.Errorf("got %v, want %v", err, context.Canceled)
 	}
 }
+
+// TestStandby holds that a Standby compiles as Compile does, each time in another
+// child that was there before, and also when that has gone; and that none is left.
+func TestStandby(t *testing.T) {
+	s := NewStandby()
+	want, err := Compile(t.Context(), module(library))
+	if err != nil {
+		t.Fatal(err)
+	}
+	children := map[int]bool{}
+	for i := range 3 {
+		waiting := s.next
+		children[waiting.cmd.Process.Pid] = true
+		if i == 1 {
+			waiting.stop()
+		}
+		got, err := s.Compile(t.Context(), module(library))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !proto.Equal(got, want) {
+			t.Errorf("compiled to %v, want %v", got, want)
+		}
+		if waiting.waits() {
+			t.Error("the child that waited was not used")
+		}
+	}
+	if len(children) != 3 {
+		t.Errorf("%d children for 3 modules", len(children))
+	}
+	last := s.next
+	s.Close()
+	if last.waits() {
+		t.Error("a child is left")
+	}
+	if _, err := s.Compile(t.Context(), module(library)); err != nil || s.next != nil {
+		t.Errorf("after Close: %v, and waiting %v", err, s.next)
+	}
+}
+
+// TestStandbyLimits holds that what ends a child of Compile ends one of a Standby.
+func TestStandbyLimits(t *testing.T) {
+	s := newStandby(child{args: []string{childFlood}, deadline: time.Minute})
+	defer s.Close()
+	if _, err := s.Compile(t.Context(), module(library)); !errors.Is(err, errFlood) {
+		t.Errorf("a child that writes without end: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.Compile(ctx, module(library)); !errors.Is(err, context.Canceled) {
+		t.Errorf("with a context that is done: %v", err)
+	}
+}
