@@ -9,6 +9,34 @@ import (
 	sourcev1 "github.com/bindery-dev/bindery/proto/bindery/source/v1"
 )
 
+// TestPromptsPage holds that the example of the page on prompts compiles, and to what
+// it says.
+func TestPromptsPage(t *testing.T) {
+	page, err := os.ReadFile("../../docs/prompts.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(page), "```cue\n")
+	example, _, found := strings.Cut(after, "```")
+	if !found {
+		t.Fatal("the page has no example")
+	}
+	compiled, err := compile.Module(t.Context(), &sourcev1.Sources{Files: []*sourcev1.File{
+		{Path: "cue.mod/module.cue", Data: []byte("module: \"example.com/shop@v0\"\nlanguage: version: \"v0.16.0\"\n")},
+		{Path: "library.cue", Data: []byte(example)},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	prompts := open(t, compiled).Bindings[0].GetPrompts()
+	if len(prompts) != 2 || prompts[0].GetUse() == nil || len(prompts[1].GetMessages().GetMessages()) != 2 {
+		t.Errorf("prompts are %v", prompts)
+	}
+	if d := compiled.GetDiagnostics(); len(d) > 0 {
+		t.Errorf("diagnostics are %v", d)
+	}
+}
+
 // TestGuards holds that the example of the page on documents, checks and secrets
 // compiles, and to what it says.
 func TestGuards(t *testing.T) {

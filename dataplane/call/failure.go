@@ -78,6 +78,16 @@ func failed(t *table.Tool, failure irv1.Failure, resp *upstream.Response, why er
 	return o
 }
 
+// Unfit returns what becomes of o, the outcome of a call of t that ended with a body
+// or a part, where whoever asked for the call cannot use that, for the reason why: which
+// only the log gets, and which repeats nothing of it.
+func Unfit(t *table.Tool, o Outcome, why error) Outcome {
+	failure := failed(t, irv1.Failure_FAILURE_UNUSABLE, &upstream.Response{Status: o.Status}, why)
+	o.Class, o.Err, o.Error, o.Rule = failure.Class, failure.Err, failure.Error, failure.Rule
+	o.Body, o.Part = nil, nil
+	return o
+}
+
 // reported returns what body says of an error: the object that the upstream wraps
 // it in, or else all of it; nil when it is no JSON.
 func reported(e *table.Errors, body []byte) rawjson.Value {

@@ -65,12 +65,8 @@ const (
 
 // requestOf returns the call that came as req.
 func requestOf(req *mcp.CallToolRequest) call.Request {
-	r := call.Request{Arguments: req.Params.Arguments}
-	if req.Extra != nil {
-		r.Header = req.Extra.Header
-	}
-	r.Traceparent, _ = req.Params.Meta[keyTraceparent].(string)
-	r.Tracestate, _ = req.Params.Meta[keyTracestate].(string)
+	r := inboundOf(req.Extra, req.Params.Meta)
+	r.Arguments = req.Params.Arguments
 	return r
 }
 

@@ -16,6 +16,7 @@ import (
 const (
 	methodCall       = "tools/call"
 	methodInitialize = "initialize"
+	methodDiscover   = "server/discover"
 )
 
 // An endpoint speaks MCP at one path for as long as any table has the path, or with the
@@ -45,7 +46,7 @@ func (s *Server) newEndpoint(path string) *endpoint {
 	e.info = &mcp.Implementation{Name: "bindery", Title: "Bindery", Version: s.version}
 	e.serverInfo, _ = json.Marshal(e.info) // texts always marshal
 	e.mcp = mcp.NewServer(e.info, &mcp.ServerOptions{
-		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}},
+		Capabilities: offered(),
 	})
 	e.mcp.AddReceivingMiddleware(e.survive, e.endListening, e.introduce, e.answerTools)
 	e.http = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return e.mcp }, &mcp.StreamableHTTPOptions{
@@ -80,6 +81,12 @@ func (e *endpoint) answerTools(next mcp.MethodHandler) mcp.MethodHandler {
 			return e.callTool(ctx, e.current(), req)
 		case *mcp.ListToolsRequest:
 			return e.listTools(e.current(), req)
+		case *mcp.ListPromptsRequest:
+			return e.listPrompts(e.current(), req)
+		case *mcp.GetPromptRequest:
+			return e.getPrompt(ctx, e.current(), req)
+		case *mcp.CompleteRequest:
+			return e.complete(ctx, e.current(), req)
 		}
 		res, err := next(ctx, method, req)
 		if met, ok := res.(*mcp.InitializeResult); ok && met.ProtocolVersion < structured {
@@ -130,6 +137,9 @@ func (e *endpoint) bound(ctx context.Context) (context.Context, context.CancelFu
 func (e *endpoint) changed(prev, next table.Surface) {
 	if prev.Tools != next.Tools {
 		e.mcp.AddTool(&mcp.Tool{Name: "changed", InputSchema: json.RawMessage(`{"type":"object"}`)}, nil)
+	}
+	if prev.Prompts != next.Prompts {
+		e.mcp.AddPrompt(&mcp.Prompt{Name: "changed"}, nil)
 	}
 }
 

@@ -20,10 +20,12 @@ func (e *endpoint) introduce(next mcp.MethodHandler) mcp.MethodHandler {
 		res, err := next(ctx, method, req)
 		switch met := res.(type) {
 		case *mcp.InitializeResult:
+			e.limit(met.Capabilities, e.current(), met.ProtocolVersion)
 			if met.ProtocolVersion >= illustrated {
 				met.ServerInfo = e.introduced(met.ServerInfo, e.current())
 			}
 		case *mcp.DiscoverResult:
+			e.limit(met.Capabilities, e.current(), modern)
 			setMeta(met, mcp.MetaKeyServerInfo, e.introduced(e.info, e.current()))
 		}
 		return res, err

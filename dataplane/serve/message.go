@@ -121,7 +121,7 @@ func (m *message) checkEra(h http.Header, version string) *refusal {
 	if refused := m.checkMethodHeader(h, version); refused != nil {
 		return refused
 	}
-	if name, _ := text(m.param["name"]); version >= modern && m.method == methodCall && !says(h, "Mcp-Name", name) {
+	if name, _ := text(m.param["name"]); version >= modern && (m.method == methodCall || m.method == methodPrompt) && !says(h, "Mcp-Name", name) {
 		return mismatch("Mcp-Name")
 	}
 	return nil
@@ -165,7 +165,7 @@ func methodOf(name string) (method, bool) {
 		return method{params: new(mcp.InitializeParams), until: modern}, true
 	case "ping":
 		return method{params: new(mcp.PingParams), optional: true, until: modern}, true
-	case "server/discover":
+	case methodDiscover:
 		return method{params: new(mcp.DiscoverParams), optional: true, from: modern}, true
 	case "subscriptions/listen":
 		return method{params: new(mcp.SubscriptionsListenParams), from: modern}, true
@@ -173,6 +173,12 @@ func methodOf(name string) (method, bool) {
 		return method{params: new(mcp.ListToolsParams), optional: true}, true
 	case methodCall:
 		return method{params: new(mcp.CallToolParamsRaw)}, true
+	case "prompts/list":
+		return method{params: new(mcp.ListPromptsParams), optional: true}, true
+	case methodPrompt:
+		return method{params: new(mcp.GetPromptParams)}, true
+	case "completion/complete":
+		return method{params: new(mcp.CompleteParams)}, true
 	}
 	return method{}, false
 }

@@ -21,6 +21,10 @@ import (
 // has started the process a moment ago and will not ask again.
 const firstTable = 30 * time.Second
 
+// meeting is how long a client over stdio waits for the first table when it meets the
+// server. It asks once what there is; without a table it is told of all there can be.
+const meeting = time.Second
+
 // Stdio is one client at the other end of two streams.
 type Stdio struct {
 	In  io.Reader
@@ -34,7 +38,7 @@ type Stdio struct {
 // ServeStdio speaks MCP with one client until its input ends and every request is
 // answered, until ctx is done, or until it takes no answers any more. It gets the same answers as over HTTP, and notices
 // of change. Lines are bounded by [Config.MaxBody]. Before the first table, requests
-// that need one wait for it for up to 30 s.
+// that need one wait for it for up to 30 s, and a client that meets the server for up to 1 s.
 //
 // After it has returned, a read of In may still be blocked.
 func (s *Server) ServeStdio(ctx context.Context, streams Stdio) {
@@ -93,9 +97,12 @@ func surface(at *table.Endpoint) table.Surface {
 func (e *endpoint) awaitTable(first <-chan struct{}) mcp.Middleware {
 	return func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+			if method == methodInitialize || method == methodDiscover {
+				await(ctx, first, meeting)
+			}
 			switch req.(type) {
-			case *mcp.CallToolRequest, *mcp.ListToolsRequest:
-				if !await(ctx, first) && e.deny(first) {
+			case *mcp.CallToolRequest, *mcp.ListToolsRequest, *mcp.ListPromptsRequest, *mcp.GetPromptRequest, *mcp.CompleteRequest:
+				if !await(ctx, first, firstTable) && e.deny(first) {
 					return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "there is nothing to serve yet: the server's log says why"}
 				}
 			}
@@ -116,9 +123,10 @@ func (e *endpoint) deny(first <-chan struct{}) bool {
 	}
 }
 
-// await reports whether first is closed before a request has waited too long for it.
-func await(ctx context.Context, first <-chan struct{}) bool {
-	ctx, cancel := context.WithTimeout(ctx, firstTable)
+// await reports whether first is closed before a request has waited for it for as long
+// as d.
+func await(ctx context.Context, first <-chan struct{}, d time.Duration) bool {
+	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
 	select {
 	case <-first:

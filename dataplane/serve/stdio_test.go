@@ -242,7 +242,7 @@ func TestStdioWithoutTable(t *testing.T) {
 		if got := p.next(t); !strings.Contains(got, `"code":-32603,"message":"there is nothing to serve yet`) {
 			t.Errorf("answer is %s", got)
 		}
-		if waited := time.Since(began); waited != firstTable {
+		if waited := time.Since(began); waited != meeting+firstTable {
 			t.Errorf("waited %s", waited)
 		}
 		s.Swap(build(t, 1, nil, librarytest.Binding("127.0.0.1:9")))

@@ -15,6 +15,7 @@ type binding struct {
 	tools     []*Tool
 	documents []*Document
 	icons     []*irv1.Icon // of the endpoint
+	prompts   []*Prompt
 }
 
 // builder makes the parts of next, from those of prev where they are equal.
@@ -99,6 +100,9 @@ func (b *builder) binding(source *irv1.Binding) *binding {
 			tool.Meta = append(tool.Meta, rules[field])
 		}
 		ready.tools = append(ready.tools, tool)
+	}
+	for _, p := range source.GetPrompts() {
+		ready.prompts = append(ready.prompts, newPrompt(source, p, ready.tools))
 	}
 	return ready
 }

@@ -156,13 +156,17 @@ func unusableTLS(b *irv1.Binding, secrets *secret.Store) []*discoveryv1.Reason {
 	return reasons
 }
 
-// surface returns the digest of what tools look like to a client.
-func surface(tools []*Tool) irv1.Digest {
+// digestOf returns the digest of what entries look like to a client; zero for none.
+func digestOf[E interface{ newest() []byte }](entries []E) irv1.Digest {
+	if len(entries) == 0 {
+		return irv1.Digest{}
+	}
 	h := sha256.New()
-	for _, t := range tools {
+	for _, e := range entries {
+		text := e.newest()
 		// The length keeps one list from looking like another.
-		_ = binary.Write(h, binary.BigEndian, uint64(len(t.JSON)))
-		h.Write(t.JSON)
+		_ = binary.Write(h, binary.BigEndian, uint64(len(text)))
+		h.Write(text)
 	}
 	return irv1.Digest(h.Sum(nil))
 }

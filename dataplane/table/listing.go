@@ -27,6 +27,8 @@ func (t *Tool) Key() string { return t.Name }
 // Size returns how long the tool's entry is at most, in bytes.
 func (t *Tool) Size() int { return len(t.JSON) }
 
+func (t *Tool) newest() []byte { return t.JSON }
+
 // AppendListed appends the tool's entry for a client that speaks a revision of MCP.
 func (t *Tool) AppendListed(dst []byte, version string) []byte {
 	for _, a := range t.added {

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/bindery-dev/bindery/dataplane/credential"
@@ -87,23 +88,34 @@ func (t *Table) Retire(next *Table) {
 // An Endpoint is a path that MCP is served at, with the tools of all its bindings.
 type Endpoint struct {
 	Path    string
-	Tools   []*Tool // sorted by name
-	Listed  []*Tool // those that clients see, sorted by name
+	Tools   []*Tool   // sorted by name
+	Listed  []*Tool   // those that clients see, sorted by name
+	Prompts []*Prompt // sorted by name
 	Surface Surface
 	// Icons are pictures of the endpoint, in the author's order.
 	Icons []*irv1.Icon
 
-	byName map[string]*Tool
+	byName  map[string]*Tool
+	prompts map[string]*Prompt
 }
 
 // A Surface is everything that a client can see of an endpoint: a digest for each kind
 // that a client is told about by itself when it changes.
 type Surface struct {
-	Tools irv1.Digest
+	Tools   irv1.Digest
+	Prompts irv1.Digest
 }
 
 // Tool returns the tool called name, which may be hidden; nil when there is none.
 func (e *Endpoint) Tool(name string) *Tool { return e.byName[name] }
+
+// Prompt returns the prompt called name; nil when there is none.
+func (e *Endpoint) Prompt(name string) *Prompt { return e.prompts[name] }
+
+// Completes reports whether there is anything to offer for what clients fill in.
+func (e *Endpoint) Completes() bool {
+	return slices.ContainsFunc(e.Prompts, func(p *Prompt) bool { return len(p.completions) > 0 })
+}
 
 // A Tool is one MCP tool with everything that a call of it needs.
 type Tool struct {
@@ -172,7 +184,7 @@ func newEndpoints(bindings []*binding) map[string]*Endpoint {
 	for _, b := range bindings {
 		e := endpoints[b.endpoint]
 		if e == nil {
-			e = &Endpoint{Path: b.endpoint, byName: map[string]*Tool{}}
+			e = &Endpoint{Path: b.endpoint, byName: map[string]*Tool{}, prompts: map[string]*Prompt{}}
 			endpoints[b.endpoint] = e
 		}
 		if len(b.icons) > 0 { // those of the others are the same
@@ -182,11 +194,16 @@ func newEndpoints(bindings []*binding) map[string]*Endpoint {
 			e.Tools = append(e.Tools, t)
 			e.byName[t.Name] = t
 		}
+		for _, p := range b.prompts {
+			e.Prompts = append(e.Prompts, p)
+			e.prompts[p.Name] = p
+		}
 	}
 	for e := range maps.Values(endpoints) {
 		slices.SortFunc(e.Tools, byName)
 		e.Listed = slices.DeleteFunc(slices.Clone(e.Tools), func(t *Tool) bool { return t.Hidden })
-		e.Surface.Tools = surface(e.Listed)
+		slices.SortFunc(e.Prompts, func(a, b *Prompt) int { return strings.Compare(a.Name, b.Name) })
+		e.Surface = Surface{Tools: digestOf(e.Listed), Prompts: digestOf(e.Prompts)}
 	}
 	return endpoints
 }

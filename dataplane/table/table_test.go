@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/bindery-dev/bindery/dataplane/fill"
 	"github.com/bindery-dev/bindery/dataplane/rawjson"
 	"github.com/bindery-dev/bindery/dataplane/secret"
 	"github.com/bindery-dev/bindery/dataplane/table"
@@ -111,6 +112,70 @@ func TestBuild(t *testing.T) {
 	tool := tab.Endpoint("/a/mcp").Tool("call_vet")
 	if tool == nil || tool.Binding != "vets" || tool.Method != "POST" || tool.Template != "/call_vet" || tool.Timeout != time.Second {
 		t.Errorf("tool is %+v", tool)
+	}
+}
+
+// prompting returns a shop with prompts: three at one endpoint, of two bindings.
+func prompting() *bundle {
+	b := shop()
+	pets, food := b.bindings[0], b.bindings[1]
+	pets.Tools[0].Annotations = &irv1.Annotations{ReadOnly: true}
+	use := &irv1.Use{Tool: "add_pet", Arguments: []*irv1.UseArgument{{Name: "payload", Value: &irv1.UseArgument_Json{Json: []byte(`{}`)}}}}
+	text := &irv1.PromptMessages{Messages: []*irv1.PromptMessage{{Role: irv1.Role_ROLE_USER, Content: &irv1.PromptMessage_Text{Text: &irv1.Text{}}}}}
+	pets.Prompts = []*irv1.Prompt{
+		{Name: "adopt", Description: "Adopt.", Kind: &irv1.Prompt_Messages{Messages: text}, Arguments: []*irv1.PromptArgument{
+			{Name: "age", Description: "How old."},
+			{Name: "kind", Description: "What kind.", Completion: &irv1.Completion{Kind: &irv1.Completion_Values{Values: &irv1.Values{Values: []string{"Cat"}}}}},
+			{Name: "name", Title: "A name", Description: "What it is called.", Required: true, Completion: &irv1.Completion{Kind: &irv1.Completion_Use{
+				Use: &irv1.CompletionUse{Use: use, At: &irv1.Place{Side: irv1.Side_SIDE_RESPONSE}}}}},
+		}},
+		{Name: "walk", Title: "Walk", Description: "Walk.", Kind: &irv1.Prompt_Use{Use: &irv1.PromptUse{Use: use}}},
+	}
+	food.Prompts = []*irv1.Prompt{{Name: "feed", Description: "Feed.", Kind: &irv1.Prompt_Messages{Messages: text}}}
+	return b
+}
+
+func TestPrompts(t *testing.T) {
+	b := prompting()
+	tab := b.build(t, nil, table.Deps{})
+	e := tab.Endpoint("/mcp")
+	var listed []string
+	for _, p := range e.Prompts {
+		listed = append(listed, p.Name)
+	}
+	if want := []string{"adopt", "feed", "walk"}; !slices.Equal(listed, want) || !e.Completes() || tab.Endpoint("/a/mcp").Completes() {
+		t.Errorf("prompts are %q, want %q", listed, want)
+	}
+	adopt, walk := e.Prompt("adopt"), e.Prompt("walk")
+	if !slices.Equal(adopt.Required, []string{"name"}) || adopt.Binding != "pets" || len(adopt.Messages) != 1 || adopt.Use != nil {
+		t.Errorf("prompt is %+v", adopt)
+	}
+	if walk.Use.Tool != e.Tool("add_pet") || walk.Messages != nil || walk.At != nil || e.Prompt("run") != nil {
+		t.Errorf("prompt is %+v", walk)
+	}
+	kind, name := adopt.Completion("kind"), adopt.Completion("name")
+	if kind.Use != nil || !slices.Equal(kind.Values, []table.Value{{Text: "Cat", Folded: "cat"}}) || name.Use.Tool != e.Tool("add_pet") || adopt.Completion("age") != nil {
+		t.Errorf("completions are %+v, %+v, %+v", kind, name, adopt.Completion("age"))
+	}
+	for version, want := range map[string]string{
+		"2025-03-26": `{"name":"adopt","description":"Adopt.","arguments":[{"name":"name","description":"What it is called.","required":true},` +
+			`{"name":"age","description":"How old."},{"name":"kind","description":"What kind."}]}`,
+		"2025-06-18": `{"name":"adopt","description":"Adopt.","arguments":[{"name":"name","title":"A name","description":"What it is called.","required":true},` +
+			`{"name":"age","description":"How old."},{"name":"kind","description":"What kind."}]}`,
+	} {
+		if got := string(adopt.AppendListed(nil, version)); got != want {
+			t.Errorf("%s: entry is %s, want %s", version, got, want)
+		}
+	}
+
+	b.bindings[1].Prompts[0].Description = "Feed it."
+	next := b.build(t, tab, table.Deps{})
+	if next.Endpoint("/mcp").Prompt("walk") != walk || next.Endpoint("/mcp").Prompt("feed") == e.Prompt("feed") {
+		t.Error("a table shares prompts of a binding that changed, or not those of one that did not")
+	}
+	was, is := e.Surface, next.Endpoint("/mcp").Surface
+	if was.Prompts == is.Prompts || was.Tools != is.Tools || tab.Endpoint("/a/mcp").Surface.Prompts != (irv1.Digest{}) {
+		t.Errorf("surfaces are %v and %v", was, is)
 	}
 }
 
@@ -611,6 +676,11 @@ func FuzzBuild(f *testing.F) {
 		}
 		f.Add(data, shop().schemas[0])
 	}
+	prompts, err := irv1.Marshal(prompting().bindings[0])
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(prompts, prompting().schemas[0])
 	argued, err := irv1.Marshal(withArgument(`{}`).bindings[0])
 	if err != nil {
 		f.Fatal(err)
@@ -642,8 +712,24 @@ func FuzzBuild(f *testing.F) {
 		}
 		if err == nil {
 			findRules(tab.Endpoint(b.GetEndpoint()).Tools[0].Errors)
+			makePrompts(t, tab.Endpoint(b.GetEndpoint()))
 		}
 	})
+}
+
+// makePrompts has the messages, the calls and the entries of all prompts made.
+func makePrompts(t *testing.T, e *table.Endpoint) {
+	for _, p := range e.Prompts {
+		if !json.Valid(p.AppendListed(nil, "2026-07-28")) {
+			t.Errorf("the entry of prompt %q is no JSON", p.Name)
+		}
+		for _, m := range p.Messages {
+			fill.Text(m.GetText(), fill.Values{})
+		}
+		if p.Use != nil && (p.Use.Tool == nil || !json.Valid(fill.Arguments(p.Use.Arguments, fill.Values{}))) {
+			t.Errorf("prompt %q calls nothing, or with no JSON", p.Name)
+		}
+	}
 }
 
 // findRules looks for the rule of every failure.

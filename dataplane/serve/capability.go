@@ -1,0 +1,35 @@
+package serve
+
+import (
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/bindery-dev/bindery/dataplane/table"
+)
+
+// offered are the capabilities of an endpoint that has everything.
+func offered() *mcp.ServerCapabilities {
+	return &mcp.ServerCapabilities{
+		Tools:       &mcp.ToolCapabilities{ListChanged: true},
+		Prompts:     &mcp.PromptCapabilities{ListChanged: true},
+		Completions: &mcp.CompletionCapabilities{},
+	}
+}
+
+// limit takes out of caps what the endpoint does not have in t, or a client that speaks
+// version does not know. Before the first table, t nil, anything may come: a client
+// asks for capabilities once.
+func (e *endpoint) limit(caps *mcp.ServerCapabilities, t *table.Table, version string) {
+	if version < "2025-03-26" {
+		caps.Completions = nil
+	}
+	if t == nil {
+		return
+	}
+	at := e.at(t)
+	if at == nil || len(at.Prompts) == 0 {
+		caps.Prompts = nil
+	}
+	if at == nil || !at.Completes() {
+		caps.Completions = nil
+	}
+}

@@ -1,0 +1,101 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/bindery-dev/bindery/dataplane/call"
+	"github.com/bindery-dev/bindery/dataplane/prompt"
+	"github.com/bindery-dev/bindery/dataplane/rawjson"
+	"github.com/bindery-dev/bindery/dataplane/table"
+)
+
+const methodPrompt = "prompts/get"
+
+// listPrompts answers a prompts/list by t.
+func (e *endpoint) listPrompts(t *table.Table, req *mcp.ListPromptsRequest) (mcp.Result, error) {
+	var prompts []*table.Prompt
+	if at := e.at(t); at != nil {
+		prompts = at.Prompts
+	}
+	p := cmp.Or(req.Params, &mcp.ListPromptsParams{})
+	return list(t, spoken(req.ProtocolVersion(), p.Meta), "prompts", prompts, p.Cursor)
+}
+
+// getPrompt answers a prompts/get by t.
+func (e *endpoint) getPrompt(ctx context.Context, t *table.Table, req *mcp.GetPromptRequest) (mcp.Result, error) {
+	p := e.prompt(t, req.Params.Name)
+	if p == nil {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("unknown prompt %.64q", req.Params.Name)}
+	}
+	if name := prompt.Missing(p, req.Params.Arguments); name != "" {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("argument %q is missing", name)}
+	}
+	messages, err := e.messages(ctx, t, p, req)
+	if err != nil {
+		return nil, err
+	}
+	members := append([]byte(`"description":`), rawjson.Quote(p.Description)...)
+	members = append(append(members, `,"messages":`...), messages...)
+	return newAnswer(t, spoken(req.ProtocolVersion(), req.Params.Meta), members), nil
+}
+
+// messages returns those of p, which has all that it requires.
+func (e *endpoint) messages(ctx context.Context, t *table.Table, p *table.Prompt, req *mcp.GetPromptRequest) (messages []byte, err error) {
+	given := req.Params.Arguments
+	if p.Use == nil {
+		return prompt.Messages(p, given), nil
+	}
+	o := e.use(ctx, t, p.Use, func(ctx context.Context) (o call.Outcome) {
+		messages, o = prompt.Ask(ctx, p, given, inboundOf(req.Extra, req.Params.Meta))
+		return o
+	})
+	return messages, errorOf(o)
+}
+
+// prompt returns the prompt called name; nil when there is none, or when t no longer
+// has the endpoint.
+func (e *endpoint) prompt(t *table.Table, name string) *table.Prompt {
+	if at := e.at(t); at != nil {
+		return at.Prompt(name)
+	}
+	return nil
+}
+
+// use makes a call for u, which is not one of tools/call, as ask does, and has it
+// watched like any other.
+func (e *endpoint) use(ctx context.Context, t *table.Table, u *table.Use, ask func(context.Context) call.Outcome) call.Outcome {
+	done := e.watch.begin(ctx, e.pathIn(t), t)
+	if !u.Tool.Interruptible {
+		ctx = context.WithoutCancel(ctx)
+	}
+	o := ask(ctx)
+	done(u.Tool, o)
+	askToWait(ctx, o.RetryAfter)
+	return o
+}
+
+// inboundOf returns the request for a call that was asked for with extra, nil over
+// stdio, and meta.
+func inboundOf(extra *mcp.RequestExtra, meta mcp.Meta) call.Request {
+	var r call.Request
+	if extra != nil {
+		r.Header = extra.Header
+	}
+	r.Traceparent, _ = meta[keyTraceparent].(string)
+	r.Tracestate, _ = meta[keyTracestate].(string)
+	return r
+}
+
+// errorOf returns the JSON-RPC error of o; nil where there is none.
+func errorOf(o call.Outcome) error {
+	if o.Error == nil {
+		return nil
+	}
+	return &jsonrpc.Error{Code: int64(o.Error.Code), Message: o.Error.Message, Data: json.RawMessage(o.Error.Data)}
+}
