@@ -19,6 +19,8 @@ func link(all []*binding, compiled *sourcev1.Compiled, list *diag.List) error {
 	bindings := owned(all, r)
 	checkEndpoints(bindings, r)
 	checkPrompts(bindings, r)
+	checkShelves(bindings, r)
+	checkWidgets(bindings, r)
 	checkShared(bindings, r)
 	linkDocuments(bindings, r)
 	if list.Failed() {
@@ -29,15 +31,15 @@ func link(all []*binding, compiled *sourcev1.Compiled, list *diag.List) error {
 		return nil
 	}
 	var ir []*irv1.Binding
-	var schemas [][]byte
+	var schemas, files [][]byte
 	var places []*sourcev1.SourceMapEntry
 	for _, b := range bindings {
 		ir = append(ir, b.ir)
-		schemas = append(schemas, b.schemas...)
+		schemas, files = append(schemas, b.schemas...), append(files, b.files...)
 		places = append(places, b.entries...)
 	}
 	slices.SortFunc(places, compareEntries)
-	bundle, err := irv1.Seal(ir, schemas)
+	bundle, err := irv1.Parts{Bindings: ir, Schemas: schemas, Files: files}.Seal()
 	if err != nil {
 		r.tooLargeToSeal(err)
 		return nil

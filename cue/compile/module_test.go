@@ -27,6 +27,7 @@ var update = flag.Bool("update", false, "write what is compiled into the archive
 //	want.err     the diagnostics as they are printed; empty when there are none
 //	want.schema  the input and output schemas, where an archive is about them
 //	want.map     the source map, where an archive is about it
+//	want.resources what there is to read, where an archive is about it
 //	want.surface what clients get to know of tools, where an archive is about it
 //	want.ir      the tools and rules in short, where an archive is about them
 //
@@ -114,6 +115,8 @@ func rendering(t *testing.T, name string, compiled *sourcev1.Compiled) string {
 		}
 	case "want.schema":
 		renderSchemas(t, &b, open(t, compiled))
+	case "want.resources":
+		renderResources(&b, open(t, compiled))
 	case "want.surface":
 		renderSurface(&b, open(t, compiled))
 	case "want.ir":

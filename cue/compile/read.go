@@ -20,6 +20,7 @@ type binding struct {
 	dir      string // of its package
 	ir       *irv1.Binding
 	schemas  [][]byte
+	files    [][]byte // what resources show
 	entries  []*sourcev1.SourceMapEntry
 	at       *sourcev1.Position
 	toolAt   map[string]*sourcev1.Position
@@ -83,13 +84,14 @@ func (u *unit) read(name string, v value, r report) *binding {
 	rd.documents(v.get("documents"))
 	rd.checkHeaders(v)
 	tools := v.get("tools").fields()
-	if len(tools) == 0 {
-		rd.noTools(v)
-	}
 	for _, tool := range sorted(tools) {
 		b.ir.Tools = append(b.ir.Tools, rd.tool(tool, tools[tool]))
 	}
 	b.ir.Prompts = rd.prompts(v.get("prompts"))
+	b.ir.Resources = rd.resources(v.get("resources"))
+	b.ir.Templates = rd.templates(v.get("templates"))
+	b.ir.Caching = caching(v.get("caching"))
+	rd.checkServes(v)
 	rd.checkPatches()
 	rd.checkAsks(v.get("tools"))
 	b.ir.Upstream.RetryBudget = retryBudget(v.get("upstream").get("retryBudget"), b.ir.GetTools())

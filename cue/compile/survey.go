@@ -24,6 +24,7 @@ type module struct {
 	cue       map[string][]byte // all CUE files, by path; the schema's replaced
 	files     []*file           // those that belong to packages, by path
 	documents *document.Set     // JSON files
+	contents  map[string][]byte // of what is in directories called files, by path
 	packages  map[string]*pkg   // by directory and name, see key
 	vendored  map[string]bool   // import paths in cue.mod/pkg
 	shape     outline.Cursor    // of the language
@@ -53,7 +54,7 @@ type pkg struct {
 
 // survey takes stock of sources and reports what breaks the rules of a module.
 func survey(sources *sourcev1.Sources, list *diag.List) *module {
-	m := &module{tags: sources.GetTags(), cue: map[string][]byte{}, vendored: map[string]bool{}}
+	m := &module{tags: sources.GetTags(), cue: map[string][]byte{}, contents: map[string][]byte{}, vendored: map[string]bool{}}
 	r := report{list}
 	if !m.admit(sources, r) {
 		return m
@@ -87,6 +88,9 @@ func (m *module) admit(sources *sourcev1.Sources, r report) bool {
 			m.cue[name] = f.GetData()
 		case ".json":
 			documents[name] = f.GetData()
+		}
+		if source.IsFile(name) {
+			m.contents[name] = f.GetData()
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {

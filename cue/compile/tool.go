@@ -2,7 +2,6 @@ package compile
 
 import (
 	"errors"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -149,14 +148,7 @@ func (rd *reading) locate(ref string, v value) (doc *document.Document, pointer 
 // document opens the document that from names, relative to the directory where that
 // is written.
 func (rd *reading) document(name string, from value) *document.Document {
-	dir := rd.unit.dir
-	if at := from.whereValue(); at != nil {
-		dir = path.Dir(at.GetFile())
-	}
-	file := path.Join(dir, name)
-	if strings.HasPrefix(name, "/") {
-		file = path.Clean(name)[1:]
-	}
+	file := rd.pathOf(name, from)
 	documents := rd.unit.module.documents
 	doc, err := documents.Open(file)
 	var syntax *document.SyntaxError

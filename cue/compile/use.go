@@ -180,3 +180,47 @@ func requiredOf(t *irv1.Tool, rules []*irv1.MetaRule) []string {
 	}
 	return all
 }
+
+// checkServes reports a binding, at v, that gives clients nothing, and warns of its
+// hidden tools that nothing calls. All of it has been read.
+func (rd *reading) checkServes(v value) {
+	b := rd.out.ir
+	if len(b.GetTools())+len(b.GetPrompts())+len(b.GetResources())+len(b.GetTemplates()) == 0 {
+		rd.noTools(v)
+	}
+	used := map[string]bool{}
+	for _, u := range uses(b) {
+		used[u.GetTool()] = true
+	}
+	for _, t := range b.GetTools() {
+		for _, a := range t.GetAsks() {
+			used[a.GetTool()] = true
+		}
+	}
+	for _, t := range b.GetTools() {
+		if t.GetHidden() && !used[t.GetName()] {
+			rd.idleTool(v.get("tools").get(t.GetName()).get("listed"), t.GetName())
+		}
+	}
+}
+
+// uses returns the calls of its own tools that b has.
+func uses(b *irv1.Binding) []*irv1.Use {
+	var all []*irv1.Use
+	for _, r := range b.GetResources() {
+		all = append(all, r.GetUse())
+	}
+	for _, t := range b.GetTemplates() {
+		all = append(all, t.GetUse())
+		for _, c := range t.GetCompletions() {
+			all = append(all, c.GetCompletion().GetUse().GetUse())
+		}
+	}
+	for _, p := range b.GetPrompts() {
+		all = append(all, p.GetUse().GetUse())
+		for _, a := range p.GetArguments() {
+			all = append(all, a.GetCompletion().GetUse().GetUse())
+		}
+	}
+	return all
+}

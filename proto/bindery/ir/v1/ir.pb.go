@@ -1001,6 +1001,57 @@ func (Role) EnumDescriptor() ([]byte, []int) {
 	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{17}
 }
 
+type CacheScope int32
+
+const (
+	CacheScope_CACHE_SCOPE_UNSPECIFIED CacheScope = 0
+	// Anyone may keep it and give it to anyone.
+	CacheScope_CACHE_SCOPE_PUBLIC CacheScope = 1
+	// It is for those who asked for it.
+	CacheScope_CACHE_SCOPE_PRIVATE CacheScope = 2
+)
+
+// Enum value maps for CacheScope.
+var (
+	CacheScope_name = map[int32]string{
+		0: "CACHE_SCOPE_UNSPECIFIED",
+		1: "CACHE_SCOPE_PUBLIC",
+		2: "CACHE_SCOPE_PRIVATE",
+	}
+	CacheScope_value = map[string]int32{
+		"CACHE_SCOPE_UNSPECIFIED": 0,
+		"CACHE_SCOPE_PUBLIC":      1,
+		"CACHE_SCOPE_PRIVATE":     2,
+	}
+)
+
+func (x CacheScope) Enum() *CacheScope {
+	p := new(CacheScope)
+	*p = x
+	return p
+}
+
+func (x CacheScope) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (CacheScope) Descriptor() protoreflect.EnumDescriptor {
+	return file_bindery_ir_v1_ir_proto_enumTypes[18].Descriptor()
+}
+
+func (CacheScope) Type() protoreflect.EnumType {
+	return &file_bindery_ir_v1_ir_proto_enumTypes[18]
+}
+
+func (x CacheScope) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use CacheScope.Descriptor instead.
+func (CacheScope) EnumDescriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{18}
+}
+
 type ClientCapability int32
 
 const (
@@ -1042,11 +1093,11 @@ func (x ClientCapability) String() string {
 }
 
 func (ClientCapability) Descriptor() protoreflect.EnumDescriptor {
-	return file_bindery_ir_v1_ir_proto_enumTypes[18].Descriptor()
+	return file_bindery_ir_v1_ir_proto_enumTypes[19].Descriptor()
 }
 
 func (ClientCapability) Type() protoreflect.EnumType {
-	return &file_bindery_ir_v1_ir_proto_enumTypes[18]
+	return &file_bindery_ir_v1_ir_proto_enumTypes[19]
 }
 
 func (x ClientCapability) Number() protoreflect.EnumNumber {
@@ -1055,7 +1106,7 @@ func (x ClientCapability) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ClientCapability.Descriptor instead.
 func (ClientCapability) EnumDescriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{18}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{19}
 }
 
 type Otherwise int32
@@ -1093,11 +1144,11 @@ func (x Otherwise) String() string {
 }
 
 func (Otherwise) Descriptor() protoreflect.EnumDescriptor {
-	return file_bindery_ir_v1_ir_proto_enumTypes[19].Descriptor()
+	return file_bindery_ir_v1_ir_proto_enumTypes[20].Descriptor()
 }
 
 func (Otherwise) Type() protoreflect.EnumType {
-	return &file_bindery_ir_v1_ir_proto_enumTypes[19]
+	return &file_bindery_ir_v1_ir_proto_enumTypes[20]
 }
 
 func (x Otherwise) Number() protoreflect.EnumNumber {
@@ -1106,7 +1157,7 @@ func (x Otherwise) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Otherwise.Descriptor instead.
 func (Otherwise) EnumDescriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{19}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{20}
 }
 
 type AskSide int32
@@ -1148,11 +1199,11 @@ func (x AskSide) String() string {
 }
 
 func (AskSide) Descriptor() protoreflect.EnumDescriptor {
-	return file_bindery_ir_v1_ir_proto_enumTypes[20].Descriptor()
+	return file_bindery_ir_v1_ir_proto_enumTypes[21].Descriptor()
 }
 
 func (AskSide) Type() protoreflect.EnumType {
-	return &file_bindery_ir_v1_ir_proto_enumTypes[20]
+	return &file_bindery_ir_v1_ir_proto_enumTypes[21]
 }
 
 func (x AskSide) Number() protoreflect.EnumNumber {
@@ -1161,7 +1212,7 @@ func (x AskSide) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use AskSide.Descriptor instead.
 func (AskSide) EnumDescriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{20}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{21}
 }
 
 type LogLevel int32
@@ -1206,11 +1257,11 @@ func (x LogLevel) String() string {
 }
 
 func (LogLevel) Descriptor() protoreflect.EnumDescriptor {
-	return file_bindery_ir_v1_ir_proto_enumTypes[21].Descriptor()
+	return file_bindery_ir_v1_ir_proto_enumTypes[22].Descriptor()
 }
 
 func (LogLevel) Type() protoreflect.EnumType {
-	return &file_bindery_ir_v1_ir_proto_enumTypes[21]
+	return &file_bindery_ir_v1_ir_proto_enumTypes[22]
 }
 
 func (x LogLevel) Number() protoreflect.EnumNumber {
@@ -1219,7 +1270,7 @@ func (x LogLevel) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use LogLevel.Descriptor instead.
 func (LogLevel) EnumDescriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{21}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{22}
 }
 
 // Manifest names every blob of a bundle by its SHA-256. The SHA-256 of the
@@ -1448,6 +1499,11 @@ type Binding struct {
 	// equally long ones the one with fewer branches.
 	Redact []*Place `protobuf:"bytes,10,rep,name=redact,proto3" json:"redact,omitempty"`
 	Reveal []*Place `protobuf:"bytes,11,rep,name=reveal,proto3" json:"reveal,omitempty"`
+	// resources and templates are sorted by name.
+	Resources []*Resource         `protobuf:"bytes,20,rep,name=resources,proto3" json:"resources,omitempty"`
+	Templates []*ResourceTemplate `protobuf:"bytes,21,rep,name=templates,proto3" json:"templates,omitempty"`
+	// caching is what the binding says of the lists that it is part of; absent: nothing.
+	Caching *Caching `protobuf:"bytes,22,opt,name=caching,proto3" json:"caching,omitempty"`
 	// prompts are sorted by name.
 	Prompts []*Prompt `protobuf:"bytes,25,rep,name=prompts,proto3" json:"prompts,omitempty"`
 	// icons are those of the endpoint, in the author's order. Bindings that share it
@@ -1562,6 +1618,27 @@ func (x *Binding) GetRedact() []*Place {
 func (x *Binding) GetReveal() []*Place {
 	if x != nil {
 		return x.Reveal
+	}
+	return nil
+}
+
+func (x *Binding) GetResources() []*Resource {
+	if x != nil {
+		return x.Resources
+	}
+	return nil
+}
+
+func (x *Binding) GetTemplates() []*ResourceTemplate {
+	if x != nil {
+		return x.Templates
+	}
+	return nil
+}
+
+func (x *Binding) GetCaching() *Caching {
+	if x != nil {
+		return x.Caching
 	}
 	return nil
 }
@@ -5492,6 +5569,704 @@ func (*TextPart_Literal) isTextPart_Kind() {}
 
 func (*TextPart_Variable) isTextPart_Kind() {}
 
+// Resource is what clients read by its URI.
+type Resource struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// title and description may be "".
+	Title       string `protobuf:"bytes,2,opt,name=title,proto3" json:"title,omitempty"`
+	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
+	// uri begins with a scheme, and has at most 8192 bytes. No other resource of the
+	// endpoint has it.
+	Uri string `protobuf:"bytes,4,opt,name=uri,proto3" json:"uri,omitempty"`
+	// media_type is what the content is, with parameters; "" where it is as the upstream
+	// says.
+	MediaType string `protobuf:"bytes,5,opt,name=media_type,json=mediaType,proto3" json:"media_type,omitempty"`
+	// annotations are absent when nothing is said.
+	Annotations *ContentAnnotations `protobuf:"bytes,6,opt,name=annotations,proto3" json:"annotations,omitempty"`
+	// entry_meta is the "_meta" that goes with the resource and with its content; sorted
+	// by name.
+	EntryMeta []*Member `protobuf:"bytes,7,rep,name=entry_meta,json=entryMeta,proto3" json:"entry_meta,omitempty"`
+	// size is that of the content, in bytes; absent when it is not known.
+	Size *uint64 `protobuf:"varint,8,opt,name=size,proto3,oneof" json:"size,omitempty"`
+	// cache is for what is read; absent: nothing is said.
+	Cache *Cache `protobuf:"bytes,9,opt,name=cache,proto3" json:"cache,omitempty"`
+	// Types that are valid to be assigned to Body:
+	//
+	//	*Resource_File
+	//	*Resource_Use
+	Body isResource_Body `protobuf_oneof:"body"`
+	// icons are in the author's order.
+	Icons         []*Icon `protobuf:"bytes,13,rep,name=icons,proto3" json:"icons,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Resource) Reset() {
+	*x = Resource{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[54]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Resource) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Resource) ProtoMessage() {}
+
+func (x *Resource) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[54]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Resource.ProtoReflect.Descriptor instead.
+func (*Resource) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{54}
+}
+
+func (x *Resource) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Resource) GetTitle() string {
+	if x != nil {
+		return x.Title
+	}
+	return ""
+}
+
+func (x *Resource) GetDescription() string {
+	if x != nil {
+		return x.Description
+	}
+	return ""
+}
+
+func (x *Resource) GetUri() string {
+	if x != nil {
+		return x.Uri
+	}
+	return ""
+}
+
+func (x *Resource) GetMediaType() string {
+	if x != nil {
+		return x.MediaType
+	}
+	return ""
+}
+
+func (x *Resource) GetAnnotations() *ContentAnnotations {
+	if x != nil {
+		return x.Annotations
+	}
+	return nil
+}
+
+func (x *Resource) GetEntryMeta() []*Member {
+	if x != nil {
+		return x.EntryMeta
+	}
+	return nil
+}
+
+func (x *Resource) GetSize() uint64 {
+	if x != nil && x.Size != nil {
+		return *x.Size
+	}
+	return 0
+}
+
+func (x *Resource) GetCache() *Cache {
+	if x != nil {
+		return x.Cache
+	}
+	return nil
+}
+
+func (x *Resource) GetBody() isResource_Body {
+	if x != nil {
+		return x.Body
+	}
+	return nil
+}
+
+func (x *Resource) GetFile() *File {
+	if x != nil {
+		if x, ok := x.Body.(*Resource_File); ok {
+			return x.File
+		}
+	}
+	return nil
+}
+
+func (x *Resource) GetUse() *Use {
+	if x != nil {
+		if x, ok := x.Body.(*Resource_Use); ok {
+			return x.Use
+		}
+	}
+	return nil
+}
+
+func (x *Resource) GetIcons() []*Icon {
+	if x != nil {
+		return x.Icons
+	}
+	return nil
+}
+
+type isResource_Body interface {
+	isResource_Body()
+}
+
+type Resource_File struct {
+	File *File `protobuf:"bytes,10,opt,name=file,proto3,oneof"`
+}
+
+type Resource_Use struct {
+	Use *Use `protobuf:"bytes,11,opt,name=use,proto3,oneof"`
+}
+
+func (*Resource_File) isResource_Body() {}
+
+func (*Resource_Use) isResource_Body() {}
+
+// File is a blob of the bundle.
+type File struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Sha256 []byte                 `protobuf:"bytes,1,opt,name=sha256,proto3" json:"sha256,omitempty"`
+	// binary says that it is shown in Base64; otherwise it is UTF-8.
+	Binary        bool `protobuf:"varint,2,opt,name=binary,proto3" json:"binary,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *File) Reset() {
+	*x = File{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[55]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *File) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*File) ProtoMessage() {}
+
+func (x *File) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[55]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use File.ProtoReflect.Descriptor instead.
+func (*File) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{55}
+}
+
+func (x *File) GetSha256() []byte {
+	if x != nil {
+		return x.Sha256
+	}
+	return nil
+}
+
+func (x *File) GetBinary() bool {
+	if x != nil {
+		return x.Binary
+	}
+	return false
+}
+
+// ResourceTemplate is the resources of one form of URI.
+type ResourceTemplate struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// title and description may be "".
+	Title       string `protobuf:"bytes,2,opt,name=title,proto3" json:"title,omitempty"`
+	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
+	// uri has each variable once, and between two of them a reserved character (RFC 3986).
+	// No URI can be that of two templates of an endpoint; a resource goes before one.
+	Uri         *Text               `protobuf:"bytes,4,opt,name=uri,proto3" json:"uri,omitempty"`
+	MediaType   string              `protobuf:"bytes,5,opt,name=media_type,json=mediaType,proto3" json:"media_type,omitempty"`
+	Annotations *ContentAnnotations `protobuf:"bytes,6,opt,name=annotations,proto3" json:"annotations,omitempty"`
+	EntryMeta   []*Member           `protobuf:"bytes,7,rep,name=entry_meta,json=entryMeta,proto3" json:"entry_meta,omitempty"`
+	Cache       *Cache              `protobuf:"bytes,9,opt,name=cache,proto3" json:"cache,omitempty"`
+	// Types that are valid to be assigned to Body:
+	//
+	//	*ResourceTemplate_Text
+	//	*ResourceTemplate_Use
+	Body isResourceTemplate_Body `protobuf_oneof:"body"`
+	// completions are sorted by variable.
+	Completions []*VariableCompletion `protobuf:"bytes,12,rep,name=completions,proto3" json:"completions,omitempty"`
+	// icons are in the author's order.
+	Icons         []*Icon `protobuf:"bytes,13,rep,name=icons,proto3" json:"icons,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResourceTemplate) Reset() {
+	*x = ResourceTemplate{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[56]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResourceTemplate) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResourceTemplate) ProtoMessage() {}
+
+func (x *ResourceTemplate) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[56]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResourceTemplate.ProtoReflect.Descriptor instead.
+func (*ResourceTemplate) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{56}
+}
+
+func (x *ResourceTemplate) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ResourceTemplate) GetTitle() string {
+	if x != nil {
+		return x.Title
+	}
+	return ""
+}
+
+func (x *ResourceTemplate) GetDescription() string {
+	if x != nil {
+		return x.Description
+	}
+	return ""
+}
+
+func (x *ResourceTemplate) GetUri() *Text {
+	if x != nil {
+		return x.Uri
+	}
+	return nil
+}
+
+func (x *ResourceTemplate) GetMediaType() string {
+	if x != nil {
+		return x.MediaType
+	}
+	return ""
+}
+
+func (x *ResourceTemplate) GetAnnotations() *ContentAnnotations {
+	if x != nil {
+		return x.Annotations
+	}
+	return nil
+}
+
+func (x *ResourceTemplate) GetEntryMeta() []*Member {
+	if x != nil {
+		return x.EntryMeta
+	}
+	return nil
+}
+
+func (x *ResourceTemplate) GetCache() *Cache {
+	if x != nil {
+		return x.Cache
+	}
+	return nil
+}
+
+func (x *ResourceTemplate) GetBody() isResourceTemplate_Body {
+	if x != nil {
+		return x.Body
+	}
+	return nil
+}
+
+func (x *ResourceTemplate) GetText() *FilledText {
+	if x != nil {
+		if x, ok := x.Body.(*ResourceTemplate_Text); ok {
+			return x.Text
+		}
+	}
+	return nil
+}
+
+func (x *ResourceTemplate) GetUse() *Use {
+	if x != nil {
+		if x, ok := x.Body.(*ResourceTemplate_Use); ok {
+			return x.Use
+		}
+	}
+	return nil
+}
+
+func (x *ResourceTemplate) GetCompletions() []*VariableCompletion {
+	if x != nil {
+		return x.Completions
+	}
+	return nil
+}
+
+func (x *ResourceTemplate) GetIcons() []*Icon {
+	if x != nil {
+		return x.Icons
+	}
+	return nil
+}
+
+type isResourceTemplate_Body interface {
+	isResourceTemplate_Body()
+}
+
+type ResourceTemplate_Text struct {
+	Text *FilledText `protobuf:"bytes,10,opt,name=text,proto3,oneof"`
+}
+
+type ResourceTemplate_Use struct {
+	Use *Use `protobuf:"bytes,11,opt,name=use,proto3,oneof"`
+}
+
+func (*ResourceTemplate_Text) isResourceTemplate_Body() {}
+
+func (*ResourceTemplate_Use) isResourceTemplate_Body() {}
+
+// FilledText is a text with variables, which always have values.
+type FilledText struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Text  *Text                  `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
+	// json says that the text is JSON, whatever the values are: each stands within a
+	// string, escaped. Otherwise a value stands as it is.
+	Json          bool `protobuf:"varint,2,opt,name=json,proto3" json:"json,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FilledText) Reset() {
+	*x = FilledText{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[57]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FilledText) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FilledText) ProtoMessage() {}
+
+func (x *FilledText) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[57]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FilledText.ProtoReflect.Descriptor instead.
+func (*FilledText) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{57}
+}
+
+func (x *FilledText) GetText() *Text {
+	if x != nil {
+		return x.Text
+	}
+	return nil
+}
+
+func (x *FilledText) GetJson() bool {
+	if x != nil {
+		return x.Json
+	}
+	return false
+}
+
+// VariableCompletion is what is offered for a variable of a template.
+type VariableCompletion struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Variable      string                 `protobuf:"bytes,1,opt,name=variable,proto3" json:"variable,omitempty"`
+	Completion    *Completion            `protobuf:"bytes,2,opt,name=completion,proto3" json:"completion,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *VariableCompletion) Reset() {
+	*x = VariableCompletion{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[58]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *VariableCompletion) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*VariableCompletion) ProtoMessage() {}
+
+func (x *VariableCompletion) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[58]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use VariableCompletion.ProtoReflect.Descriptor instead.
+func (*VariableCompletion) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{58}
+}
+
+func (x *VariableCompletion) GetVariable() string {
+	if x != nil {
+		return x.Variable
+	}
+	return ""
+}
+
+func (x *VariableCompletion) GetCompletion() *Completion {
+	if x != nil {
+		return x.Completion
+	}
+	return nil
+}
+
+// ContentAnnotations say who content is for.
+type ContentAnnotations struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// audience is sorted; empty when nothing is said.
+	Audience []Role `protobuf:"varint,1,rep,packed,name=audience,proto3,enum=bindery.ir.v1.Role" json:"audience,omitempty"`
+	// priority is from 0 to 1.
+	Priority *float64 `protobuf:"fixed64,2,opt,name=priority,proto3,oneof" json:"priority,omitempty"`
+	// last_modified is RFC 3339; "" when nothing is said.
+	LastModified  string `protobuf:"bytes,3,opt,name=last_modified,json=lastModified,proto3" json:"last_modified,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ContentAnnotations) Reset() {
+	*x = ContentAnnotations{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[59]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ContentAnnotations) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ContentAnnotations) ProtoMessage() {}
+
+func (x *ContentAnnotations) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[59]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ContentAnnotations.ProtoReflect.Descriptor instead.
+func (*ContentAnnotations) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{59}
+}
+
+func (x *ContentAnnotations) GetAudience() []Role {
+	if x != nil {
+		return x.Audience
+	}
+	return nil
+}
+
+func (x *ContentAnnotations) GetPriority() float64 {
+	if x != nil && x.Priority != nil {
+		return *x.Priority
+	}
+	return 0
+}
+
+func (x *ContentAnnotations) GetLastModified() string {
+	if x != nil {
+		return x.LastModified
+	}
+	return ""
+}
+
+// Caching is for how long others may keep what a node answers; absent: nothing is said.
+type Caching struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Tools         *Cache                 `protobuf:"bytes,1,opt,name=tools,proto3" json:"tools,omitempty"`
+	Resources     *Cache                 `protobuf:"bytes,2,opt,name=resources,proto3" json:"resources,omitempty"`
+	Templates     *Cache                 `protobuf:"bytes,3,opt,name=templates,proto3" json:"templates,omitempty"`
+	Prompts       *Cache                 `protobuf:"bytes,4,opt,name=prompts,proto3" json:"prompts,omitempty"`
+	Discover      *Cache                 `protobuf:"bytes,5,opt,name=discover,proto3" json:"discover,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Caching) Reset() {
+	*x = Caching{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[60]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Caching) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Caching) ProtoMessage() {}
+
+func (x *Caching) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[60]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Caching.ProtoReflect.Descriptor instead.
+func (*Caching) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{60}
+}
+
+func (x *Caching) GetTools() *Cache {
+	if x != nil {
+		return x.Tools
+	}
+	return nil
+}
+
+func (x *Caching) GetResources() *Cache {
+	if x != nil {
+		return x.Resources
+	}
+	return nil
+}
+
+func (x *Caching) GetTemplates() *Cache {
+	if x != nil {
+		return x.Templates
+	}
+	return nil
+}
+
+func (x *Caching) GetPrompts() *Cache {
+	if x != nil {
+		return x.Prompts
+	}
+	return nil
+}
+
+func (x *Caching) GetDiscover() *Cache {
+	if x != nil {
+		return x.Discover
+	}
+	return nil
+}
+
+type Cache struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ttl counts in whole milliseconds; at most a year.
+	Ttl           *durationpb.Duration `protobuf:"bytes,1,opt,name=ttl,proto3" json:"ttl,omitempty"`
+	Scope         *CacheScope          `protobuf:"varint,2,opt,name=scope,proto3,enum=bindery.ir.v1.CacheScope,oneof" json:"scope,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Cache) Reset() {
+	*x = Cache{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[61]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Cache) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Cache) ProtoMessage() {}
+
+func (x *Cache) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[61]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Cache.ProtoReflect.Descriptor instead.
+func (*Cache) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{61}
+}
+
+func (x *Cache) GetTtl() *durationpb.Duration {
+	if x != nil {
+		return x.Ttl
+	}
+	return nil
+}
+
+func (x *Cache) GetScope() CacheScope {
+	if x != nil && x.Scope != nil {
+		return *x.Scope
+	}
+	return CacheScope_CACHE_SCOPE_UNSPECIFIED
+}
+
 // Place is where in a call values are: a JSON Pointer, split and unescaped, that can
 // branch.
 type Place struct {
@@ -5505,7 +6280,7 @@ type Place struct {
 
 func (x *Place) Reset() {
 	*x = Place{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[54]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5517,7 +6292,7 @@ func (x *Place) String() string {
 func (*Place) ProtoMessage() {}
 
 func (x *Place) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[54]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5530,7 +6305,7 @@ func (x *Place) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Place.ProtoReflect.Descriptor instead.
 func (*Place) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{54}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *Place) GetSide() Side {
@@ -5560,7 +6335,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[55]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5572,7 +6347,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[55]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5585,7 +6360,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{55}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *Step) GetKind() isStep_Kind {
@@ -5639,7 +6414,7 @@ type Every struct {
 
 func (x *Every) Reset() {
 	*x = Every{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[56]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5651,7 +6426,7 @@ func (x *Every) String() string {
 func (*Every) ProtoMessage() {}
 
 func (x *Every) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[56]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5664,7 +6439,7 @@ func (x *Every) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Every.ProtoReflect.Descriptor instead.
 func (*Every) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{56}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{64}
 }
 
 // State is how a node seals what a client keeps between two requests of one call.
@@ -5685,7 +6460,7 @@ type State struct {
 
 func (x *State) Reset() {
 	*x = State{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[57]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5697,7 +6472,7 @@ func (x *State) String() string {
 func (*State) ProtoMessage() {}
 
 func (x *State) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[57]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5710,7 +6485,7 @@ func (x *State) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use State.ProtoReflect.Descriptor instead.
 func (*State) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{57}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *State) GetSecret() string {
@@ -5767,7 +6542,7 @@ type Ask struct {
 
 func (x *Ask) Reset() {
 	*x = Ask{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[58]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5779,7 +6554,7 @@ func (x *Ask) String() string {
 func (*Ask) ProtoMessage() {}
 
 func (x *Ask) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[58]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5792,7 +6567,7 @@ func (x *Ask) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ask.ProtoReflect.Descriptor instead.
 func (*Ask) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{58}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *Ask) GetName() string {
@@ -5907,7 +6682,7 @@ type Form struct {
 
 func (x *Form) Reset() {
 	*x = Form{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[59]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5919,7 +6694,7 @@ func (x *Form) String() string {
 func (*Form) ProtoMessage() {}
 
 func (x *Form) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[59]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5932,7 +6707,7 @@ func (x *Form) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Form.ProtoReflect.Descriptor instead.
 func (*Form) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{59}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{67}
 }
 
 func (x *Form) GetMessage() string {
@@ -5961,7 +6736,7 @@ type Visit struct {
 
 func (x *Visit) Reset() {
 	*x = Visit{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[60]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5973,7 +6748,7 @@ func (x *Visit) String() string {
 func (*Visit) ProtoMessage() {}
 
 func (x *Visit) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[60]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5986,7 +6761,7 @@ func (x *Visit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Visit.ProtoReflect.Descriptor instead.
 func (*Visit) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{60}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{68}
 }
 
 func (x *Visit) GetMessage() string {
@@ -6016,7 +6791,7 @@ type AskArgument struct {
 
 func (x *AskArgument) Reset() {
 	*x = AskArgument{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[61]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6028,7 +6803,7 @@ func (x *AskArgument) String() string {
 func (*AskArgument) ProtoMessage() {}
 
 func (x *AskArgument) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[61]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6041,7 +6816,7 @@ func (x *AskArgument) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskArgument.ProtoReflect.Descriptor instead.
 func (*AskArgument) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{61}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{69}
 }
 
 func (x *AskArgument) GetName() string {
@@ -6081,7 +6856,7 @@ type Notices struct {
 
 func (x *Notices) Reset() {
 	*x = Notices{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[62]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6093,7 +6868,7 @@ func (x *Notices) String() string {
 func (*Notices) ProtoMessage() {}
 
 func (x *Notices) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[62]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6106,7 +6881,7 @@ func (x *Notices) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Notices.ProtoReflect.Descriptor instead.
 func (*Notices) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{62}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{70}
 }
 
 func (x *Notices) GetEvery() *durationpb.Duration {
@@ -6141,7 +6916,7 @@ type ProgressNotice struct {
 
 func (x *ProgressNotice) Reset() {
 	*x = ProgressNotice{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[63]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6153,7 +6928,7 @@ func (x *ProgressNotice) String() string {
 func (*ProgressNotice) ProtoMessage() {}
 
 func (x *ProgressNotice) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[63]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6166,7 +6941,7 @@ func (x *ProgressNotice) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProgressNotice.ProtoReflect.Descriptor instead.
 func (*ProgressNotice) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{63}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{71}
 }
 
 func (x *ProgressNotice) GetMessage() string {
@@ -6188,7 +6963,7 @@ type LogNotice struct {
 
 func (x *LogNotice) Reset() {
 	*x = LogNotice{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[64]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6200,7 +6975,7 @@ func (x *LogNotice) String() string {
 func (*LogNotice) ProtoMessage() {}
 
 func (x *LogNotice) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[64]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6213,7 +6988,7 @@ func (x *LogNotice) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogNotice.ProtoReflect.Descriptor instead.
 func (*LogNotice) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{64}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{72}
 }
 
 func (x *LogNotice) GetLevel() LogLevel {
@@ -6254,7 +7029,7 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\x04size\x18\x03 \x01(\x04R\x04size\":\n" +
 	"\x06Bundle\x12\x1a\n" +
 	"\bmanifest\x18\x01 \x01(\fR\bmanifest\x12\x14\n" +
-	"\x05blobs\x18\x02 \x03(\fR\x05blobs\"\xc0\x04\n" +
+	"\x05blobs\x18\x02 \x03(\fR\x05blobs\"\xe8\x05\n" +
 	"\aBinding\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12\x18\n" +
@@ -6267,7 +7042,10 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\tdocuments\x18\t \x03(\v2\x17.bindery.ir.v1.DocumentR\tdocuments\x12,\n" +
 	"\x06redact\x18\n" +
 	" \x03(\v2\x14.bindery.ir.v1.PlaceR\x06redact\x12,\n" +
-	"\x06reveal\x18\v \x03(\v2\x14.bindery.ir.v1.PlaceR\x06reveal\x12/\n" +
+	"\x06reveal\x18\v \x03(\v2\x14.bindery.ir.v1.PlaceR\x06reveal\x125\n" +
+	"\tresources\x18\x14 \x03(\v2\x17.bindery.ir.v1.ResourceR\tresources\x12=\n" +
+	"\ttemplates\x18\x15 \x03(\v2\x1f.bindery.ir.v1.ResourceTemplateR\ttemplates\x120\n" +
+	"\acaching\x18\x16 \x01(\v2\x16.bindery.ir.v1.CachingR\acaching\x12/\n" +
 	"\aprompts\x18\x19 \x03(\v2\x15.bindery.ir.v1.PromptR\aprompts\x12)\n" +
 	"\x05icons\x18\x1e \x03(\v2\x13.bindery.ir.v1.IconR\x05icons\x12*\n" +
 	"\x05state\x18# \x01(\v2\x14.bindery.ir.v1.StateR\x05state\"}\n" +
@@ -6558,7 +7336,69 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\bTextPart\x12\x1a\n" +
 	"\aliteral\x18\x01 \x01(\tH\x00R\aliteral\x12\x1c\n" +
 	"\bvariable\x18\x02 \x01(\tH\x00R\bvariableB\x06\n" +
-	"\x04kind\"[\n" +
+	"\x04kind\"\xd6\x03\n" +
+	"\bResource\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05title\x18\x02 \x01(\tR\x05title\x12 \n" +
+	"\vdescription\x18\x03 \x01(\tR\vdescription\x12\x10\n" +
+	"\x03uri\x18\x04 \x01(\tR\x03uri\x12\x1d\n" +
+	"\n" +
+	"media_type\x18\x05 \x01(\tR\tmediaType\x12C\n" +
+	"\vannotations\x18\x06 \x01(\v2!.bindery.ir.v1.ContentAnnotationsR\vannotations\x124\n" +
+	"\n" +
+	"entry_meta\x18\a \x03(\v2\x15.bindery.ir.v1.MemberR\tentryMeta\x12\x17\n" +
+	"\x04size\x18\b \x01(\x04H\x01R\x04size\x88\x01\x01\x12*\n" +
+	"\x05cache\x18\t \x01(\v2\x14.bindery.ir.v1.CacheR\x05cache\x12)\n" +
+	"\x04file\x18\n" +
+	" \x01(\v2\x13.bindery.ir.v1.FileH\x00R\x04file\x12&\n" +
+	"\x03use\x18\v \x01(\v2\x12.bindery.ir.v1.UseH\x00R\x03use\x12)\n" +
+	"\x05icons\x18\r \x03(\v2\x13.bindery.ir.v1.IconR\x05iconsB\x06\n" +
+	"\x04bodyB\a\n" +
+	"\x05_size\"6\n" +
+	"\x04File\x12\x16\n" +
+	"\x06sha256\x18\x01 \x01(\fR\x06sha256\x12\x16\n" +
+	"\x06binary\x18\x02 \x01(\bR\x06binary\"\x9c\x04\n" +
+	"\x10ResourceTemplate\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05title\x18\x02 \x01(\tR\x05title\x12 \n" +
+	"\vdescription\x18\x03 \x01(\tR\vdescription\x12%\n" +
+	"\x03uri\x18\x04 \x01(\v2\x13.bindery.ir.v1.TextR\x03uri\x12\x1d\n" +
+	"\n" +
+	"media_type\x18\x05 \x01(\tR\tmediaType\x12C\n" +
+	"\vannotations\x18\x06 \x01(\v2!.bindery.ir.v1.ContentAnnotationsR\vannotations\x124\n" +
+	"\n" +
+	"entry_meta\x18\a \x03(\v2\x15.bindery.ir.v1.MemberR\tentryMeta\x12*\n" +
+	"\x05cache\x18\t \x01(\v2\x14.bindery.ir.v1.CacheR\x05cache\x12/\n" +
+	"\x04text\x18\n" +
+	" \x01(\v2\x19.bindery.ir.v1.FilledTextH\x00R\x04text\x12&\n" +
+	"\x03use\x18\v \x01(\v2\x12.bindery.ir.v1.UseH\x00R\x03use\x12C\n" +
+	"\vcompletions\x18\f \x03(\v2!.bindery.ir.v1.VariableCompletionR\vcompletions\x12)\n" +
+	"\x05icons\x18\r \x03(\v2\x13.bindery.ir.v1.IconR\x05iconsB\x06\n" +
+	"\x04body\"I\n" +
+	"\n" +
+	"FilledText\x12'\n" +
+	"\x04text\x18\x01 \x01(\v2\x13.bindery.ir.v1.TextR\x04text\x12\x12\n" +
+	"\x04json\x18\x02 \x01(\bR\x04json\"k\n" +
+	"\x12VariableCompletion\x12\x1a\n" +
+	"\bvariable\x18\x01 \x01(\tR\bvariable\x129\n" +
+	"\n" +
+	"completion\x18\x02 \x01(\v2\x19.bindery.ir.v1.CompletionR\n" +
+	"completion\"\x98\x01\n" +
+	"\x12ContentAnnotations\x12/\n" +
+	"\baudience\x18\x01 \x03(\x0e2\x13.bindery.ir.v1.RoleR\baudience\x12\x1f\n" +
+	"\bpriority\x18\x02 \x01(\x01H\x00R\bpriority\x88\x01\x01\x12#\n" +
+	"\rlast_modified\x18\x03 \x01(\tR\flastModifiedB\v\n" +
+	"\t_priority\"\xff\x01\n" +
+	"\aCaching\x12*\n" +
+	"\x05tools\x18\x01 \x01(\v2\x14.bindery.ir.v1.CacheR\x05tools\x122\n" +
+	"\tresources\x18\x02 \x01(\v2\x14.bindery.ir.v1.CacheR\tresources\x122\n" +
+	"\ttemplates\x18\x03 \x01(\v2\x14.bindery.ir.v1.CacheR\ttemplates\x12.\n" +
+	"\aprompts\x18\x04 \x01(\v2\x14.bindery.ir.v1.CacheR\aprompts\x120\n" +
+	"\bdiscover\x18\x05 \x01(\v2\x14.bindery.ir.v1.CacheR\bdiscover\"t\n" +
+	"\x05Cache\x12+\n" +
+	"\x03ttl\x18\x01 \x01(\v2\x19.google.protobuf.DurationR\x03ttl\x124\n" +
+	"\x05scope\x18\x02 \x01(\x0e2\x19.bindery.ir.v1.CacheScopeH\x00R\x05scope\x88\x01\x01B\b\n" +
+	"\x06_scope\"[\n" +
 	"\x05Place\x12'\n" +
 	"\x04side\x18\x01 \x01(\x0e2\x13.bindery.ir.v1.SideR\x04side\x12)\n" +
 	"\x05steps\x18\x02 \x03(\v2\x13.bindery.ir.v1.StepR\x05steps\"T\n" +
@@ -6708,7 +7548,12 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\x04Role\x12\x14\n" +
 	"\x10ROLE_UNSPECIFIED\x10\x00\x12\r\n" +
 	"\tROLE_USER\x10\x01\x12\x12\n" +
-	"\x0eROLE_ASSISTANT\x10\x02*\xbc\x01\n" +
+	"\x0eROLE_ASSISTANT\x10\x02*Z\n" +
+	"\n" +
+	"CacheScope\x12\x1b\n" +
+	"\x17CACHE_SCOPE_UNSPECIFIED\x10\x00\x12\x16\n" +
+	"\x12CACHE_SCOPE_PUBLIC\x10\x01\x12\x17\n" +
+	"\x13CACHE_SCOPE_PRIVATE\x10\x02*\xbc\x01\n" +
 	"\x10ClientCapability\x12!\n" +
 	"\x1dCLIENT_CAPABILITY_UNSPECIFIED\x10\x00\x12!\n" +
 	"\x1dCLIENT_CAPABILITY_ELICITATION\x10\x01\x12%\n" +
@@ -6744,8 +7589,8 @@ func file_bindery_ir_v1_ir_proto_rawDescGZIP() []byte {
 	return file_bindery_ir_v1_ir_proto_rawDescData
 }
 
-var file_bindery_ir_v1_ir_proto_enumTypes = make([]protoimpl.EnumInfo, 22)
-var file_bindery_ir_v1_ir_proto_msgTypes = make([]protoimpl.MessageInfo, 65)
+var file_bindery_ir_v1_ir_proto_enumTypes = make([]protoimpl.EnumInfo, 23)
+var file_bindery_ir_v1_ir_proto_msgTypes = make([]protoimpl.MessageInfo, 73)
 var file_bindery_ir_v1_ir_proto_goTypes = []any{
 	(IconTheme)(0),              // 0: bindery.ir.v1.IconTheme
 	(Scheme)(0),                 // 1: bindery.ir.v1.Scheme
@@ -6765,200 +7610,236 @@ var file_bindery_ir_v1_ir_proto_goTypes = []any{
 	(CheckLevel)(0),             // 15: bindery.ir.v1.CheckLevel
 	(Side)(0),                   // 16: bindery.ir.v1.Side
 	(Role)(0),                   // 17: bindery.ir.v1.Role
-	(ClientCapability)(0),       // 18: bindery.ir.v1.ClientCapability
-	(Otherwise)(0),              // 19: bindery.ir.v1.Otherwise
-	(AskSide)(0),                // 20: bindery.ir.v1.AskSide
-	(LogLevel)(0),               // 21: bindery.ir.v1.LogLevel
-	(*Manifest)(nil),            // 22: bindery.ir.v1.Manifest
-	(*BlobRef)(nil),             // 23: bindery.ir.v1.BlobRef
-	(*Bundle)(nil),              // 24: bindery.ir.v1.Bundle
-	(*Binding)(nil),             // 25: bindery.ir.v1.Binding
-	(*Icon)(nil),                // 26: bindery.ir.v1.Icon
-	(*Document)(nil),            // 27: bindery.ir.v1.Document
-	(*Upstream)(nil),            // 28: bindery.ir.v1.Upstream
-	(*RetryBudget)(nil),         // 29: bindery.ir.v1.RetryBudget
-	(*TLS)(nil),                 // 30: bindery.ir.v1.TLS
-	(*Header)(nil),              // 31: bindery.ir.v1.Header
-	(*Credential)(nil),          // 32: bindery.ir.v1.Credential
-	(*BearerCredential)(nil),    // 33: bindery.ir.v1.BearerCredential
-	(*BasicCredential)(nil),     // 34: bindery.ir.v1.BasicCredential
-	(*HeaderCredential)(nil),    // 35: bindery.ir.v1.HeaderCredential
-	(*OAuth2Credential)(nil),    // 36: bindery.ir.v1.OAuth2Credential
-	(*TokenParameter)(nil),      // 37: bindery.ir.v1.TokenParameter
-	(*MetaRule)(nil),            // 38: bindery.ir.v1.MetaRule
-	(*Pointer)(nil),             // 39: bindery.ir.v1.Pointer
-	(*Errors)(nil),              // 40: bindery.ir.v1.Errors
-	(*Condition)(nil),           // 41: bindery.ir.v1.Condition
-	(*ErrorRule)(nil),           // 42: bindery.ir.v1.ErrorRule
-	(*BodyCondition)(nil),       // 43: bindery.ir.v1.BodyCondition
-	(*Scalar)(nil),              // 44: bindery.ir.v1.Scalar
-	(*HeaderMember)(nil),        // 45: bindery.ir.v1.HeaderMember
-	(*Member)(nil),              // 46: bindery.ir.v1.Member
-	(*PayloadError)(nil),        // 47: bindery.ir.v1.PayloadError
-	(*KeywordWord)(nil),         // 48: bindery.ir.v1.KeywordWord
-	(*MediaRange)(nil),          // 49: bindery.ir.v1.MediaRange
-	(*ResultMeta)(nil),          // 50: bindery.ir.v1.ResultMeta
-	(*Tool)(nil),                // 51: bindery.ir.v1.Tool
-	(*SecurityScheme)(nil),      // 52: bindery.ir.v1.SecurityScheme
-	(*NoAuthScheme)(nil),        // 53: bindery.ir.v1.NoAuthScheme
-	(*OAuth2Scheme)(nil),        // 54: bindery.ir.v1.OAuth2Scheme
-	(*Retry)(nil),               // 55: bindery.ir.v1.Retry
-	(*PathPart)(nil),            // 56: bindery.ir.v1.PathPart
-	(*Argument)(nil),            // 57: bindery.ir.v1.Argument
-	(*Payload)(nil),             // 58: bindery.ir.v1.Payload
-	(*Output)(nil),              // 59: bindery.ir.v1.Output
-	(*Annotations)(nil),         // 60: bindery.ir.v1.Annotations
-	(*CallCheck)(nil),           // 61: bindery.ir.v1.CallCheck
-	(*Subset)(nil),              // 62: bindery.ir.v1.Subset
-	(*Alternative)(nil),         // 63: bindery.ir.v1.Alternative
-	(*Prompt)(nil),              // 64: bindery.ir.v1.Prompt
-	(*PromptArgument)(nil),      // 65: bindery.ir.v1.PromptArgument
-	(*PromptMessages)(nil),      // 66: bindery.ir.v1.PromptMessages
-	(*PromptMessage)(nil),       // 67: bindery.ir.v1.PromptMessage
-	(*PromptUse)(nil),           // 68: bindery.ir.v1.PromptUse
-	(*Completion)(nil),          // 69: bindery.ir.v1.Completion
-	(*Values)(nil),              // 70: bindery.ir.v1.Values
-	(*CompletionUse)(nil),       // 71: bindery.ir.v1.CompletionUse
-	(*Use)(nil),                 // 72: bindery.ir.v1.Use
-	(*UseArgument)(nil),         // 73: bindery.ir.v1.UseArgument
-	(*Text)(nil),                // 74: bindery.ir.v1.Text
-	(*TextPart)(nil),            // 75: bindery.ir.v1.TextPart
-	(*Place)(nil),               // 76: bindery.ir.v1.Place
-	(*Step)(nil),                // 77: bindery.ir.v1.Step
-	(*Every)(nil),               // 78: bindery.ir.v1.Every
-	(*State)(nil),               // 79: bindery.ir.v1.State
-	(*Ask)(nil),                 // 80: bindery.ir.v1.Ask
-	(*Form)(nil),                // 81: bindery.ir.v1.Form
-	(*Visit)(nil),               // 82: bindery.ir.v1.Visit
-	(*AskArgument)(nil),         // 83: bindery.ir.v1.AskArgument
-	(*Notices)(nil),             // 84: bindery.ir.v1.Notices
-	(*ProgressNotice)(nil),      // 85: bindery.ir.v1.ProgressNotice
-	(*LogNotice)(nil),           // 86: bindery.ir.v1.LogNotice
-	(*durationpb.Duration)(nil), // 87: google.protobuf.Duration
+	(CacheScope)(0),             // 18: bindery.ir.v1.CacheScope
+	(ClientCapability)(0),       // 19: bindery.ir.v1.ClientCapability
+	(Otherwise)(0),              // 20: bindery.ir.v1.Otherwise
+	(AskSide)(0),                // 21: bindery.ir.v1.AskSide
+	(LogLevel)(0),               // 22: bindery.ir.v1.LogLevel
+	(*Manifest)(nil),            // 23: bindery.ir.v1.Manifest
+	(*BlobRef)(nil),             // 24: bindery.ir.v1.BlobRef
+	(*Bundle)(nil),              // 25: bindery.ir.v1.Bundle
+	(*Binding)(nil),             // 26: bindery.ir.v1.Binding
+	(*Icon)(nil),                // 27: bindery.ir.v1.Icon
+	(*Document)(nil),            // 28: bindery.ir.v1.Document
+	(*Upstream)(nil),            // 29: bindery.ir.v1.Upstream
+	(*RetryBudget)(nil),         // 30: bindery.ir.v1.RetryBudget
+	(*TLS)(nil),                 // 31: bindery.ir.v1.TLS
+	(*Header)(nil),              // 32: bindery.ir.v1.Header
+	(*Credential)(nil),          // 33: bindery.ir.v1.Credential
+	(*BearerCredential)(nil),    // 34: bindery.ir.v1.BearerCredential
+	(*BasicCredential)(nil),     // 35: bindery.ir.v1.BasicCredential
+	(*HeaderCredential)(nil),    // 36: bindery.ir.v1.HeaderCredential
+	(*OAuth2Credential)(nil),    // 37: bindery.ir.v1.OAuth2Credential
+	(*TokenParameter)(nil),      // 38: bindery.ir.v1.TokenParameter
+	(*MetaRule)(nil),            // 39: bindery.ir.v1.MetaRule
+	(*Pointer)(nil),             // 40: bindery.ir.v1.Pointer
+	(*Errors)(nil),              // 41: bindery.ir.v1.Errors
+	(*Condition)(nil),           // 42: bindery.ir.v1.Condition
+	(*ErrorRule)(nil),           // 43: bindery.ir.v1.ErrorRule
+	(*BodyCondition)(nil),       // 44: bindery.ir.v1.BodyCondition
+	(*Scalar)(nil),              // 45: bindery.ir.v1.Scalar
+	(*HeaderMember)(nil),        // 46: bindery.ir.v1.HeaderMember
+	(*Member)(nil),              // 47: bindery.ir.v1.Member
+	(*PayloadError)(nil),        // 48: bindery.ir.v1.PayloadError
+	(*KeywordWord)(nil),         // 49: bindery.ir.v1.KeywordWord
+	(*MediaRange)(nil),          // 50: bindery.ir.v1.MediaRange
+	(*ResultMeta)(nil),          // 51: bindery.ir.v1.ResultMeta
+	(*Tool)(nil),                // 52: bindery.ir.v1.Tool
+	(*SecurityScheme)(nil),      // 53: bindery.ir.v1.SecurityScheme
+	(*NoAuthScheme)(nil),        // 54: bindery.ir.v1.NoAuthScheme
+	(*OAuth2Scheme)(nil),        // 55: bindery.ir.v1.OAuth2Scheme
+	(*Retry)(nil),               // 56: bindery.ir.v1.Retry
+	(*PathPart)(nil),            // 57: bindery.ir.v1.PathPart
+	(*Argument)(nil),            // 58: bindery.ir.v1.Argument
+	(*Payload)(nil),             // 59: bindery.ir.v1.Payload
+	(*Output)(nil),              // 60: bindery.ir.v1.Output
+	(*Annotations)(nil),         // 61: bindery.ir.v1.Annotations
+	(*CallCheck)(nil),           // 62: bindery.ir.v1.CallCheck
+	(*Subset)(nil),              // 63: bindery.ir.v1.Subset
+	(*Alternative)(nil),         // 64: bindery.ir.v1.Alternative
+	(*Prompt)(nil),              // 65: bindery.ir.v1.Prompt
+	(*PromptArgument)(nil),      // 66: bindery.ir.v1.PromptArgument
+	(*PromptMessages)(nil),      // 67: bindery.ir.v1.PromptMessages
+	(*PromptMessage)(nil),       // 68: bindery.ir.v1.PromptMessage
+	(*PromptUse)(nil),           // 69: bindery.ir.v1.PromptUse
+	(*Completion)(nil),          // 70: bindery.ir.v1.Completion
+	(*Values)(nil),              // 71: bindery.ir.v1.Values
+	(*CompletionUse)(nil),       // 72: bindery.ir.v1.CompletionUse
+	(*Use)(nil),                 // 73: bindery.ir.v1.Use
+	(*UseArgument)(nil),         // 74: bindery.ir.v1.UseArgument
+	(*Text)(nil),                // 75: bindery.ir.v1.Text
+	(*TextPart)(nil),            // 76: bindery.ir.v1.TextPart
+	(*Resource)(nil),            // 77: bindery.ir.v1.Resource
+	(*File)(nil),                // 78: bindery.ir.v1.File
+	(*ResourceTemplate)(nil),    // 79: bindery.ir.v1.ResourceTemplate
+	(*FilledText)(nil),          // 80: bindery.ir.v1.FilledText
+	(*VariableCompletion)(nil),  // 81: bindery.ir.v1.VariableCompletion
+	(*ContentAnnotations)(nil),  // 82: bindery.ir.v1.ContentAnnotations
+	(*Caching)(nil),             // 83: bindery.ir.v1.Caching
+	(*Cache)(nil),               // 84: bindery.ir.v1.Cache
+	(*Place)(nil),               // 85: bindery.ir.v1.Place
+	(*Step)(nil),                // 86: bindery.ir.v1.Step
+	(*Every)(nil),               // 87: bindery.ir.v1.Every
+	(*State)(nil),               // 88: bindery.ir.v1.State
+	(*Ask)(nil),                 // 89: bindery.ir.v1.Ask
+	(*Form)(nil),                // 90: bindery.ir.v1.Form
+	(*Visit)(nil),               // 91: bindery.ir.v1.Visit
+	(*AskArgument)(nil),         // 92: bindery.ir.v1.AskArgument
+	(*Notices)(nil),             // 93: bindery.ir.v1.Notices
+	(*ProgressNotice)(nil),      // 94: bindery.ir.v1.ProgressNotice
+	(*LogNotice)(nil),           // 95: bindery.ir.v1.LogNotice
+	(*durationpb.Duration)(nil), // 96: google.protobuf.Duration
 }
 var file_bindery_ir_v1_ir_proto_depIdxs = []int32{
-	23,  // 0: bindery.ir.v1.Manifest.bindings:type_name -> bindery.ir.v1.BlobRef
-	23,  // 1: bindery.ir.v1.Manifest.schemas:type_name -> bindery.ir.v1.BlobRef
-	23,  // 2: bindery.ir.v1.Manifest.files:type_name -> bindery.ir.v1.BlobRef
-	28,  // 3: bindery.ir.v1.Binding.upstream:type_name -> bindery.ir.v1.Upstream
-	38,  // 4: bindery.ir.v1.Binding.meta:type_name -> bindery.ir.v1.MetaRule
-	40,  // 5: bindery.ir.v1.Binding.errors:type_name -> bindery.ir.v1.Errors
-	51,  // 6: bindery.ir.v1.Binding.tools:type_name -> bindery.ir.v1.Tool
-	27,  // 7: bindery.ir.v1.Binding.documents:type_name -> bindery.ir.v1.Document
-	76,  // 8: bindery.ir.v1.Binding.redact:type_name -> bindery.ir.v1.Place
-	76,  // 9: bindery.ir.v1.Binding.reveal:type_name -> bindery.ir.v1.Place
-	64,  // 10: bindery.ir.v1.Binding.prompts:type_name -> bindery.ir.v1.Prompt
-	26,  // 11: bindery.ir.v1.Binding.icons:type_name -> bindery.ir.v1.Icon
-	79,  // 12: bindery.ir.v1.Binding.state:type_name -> bindery.ir.v1.State
-	0,   // 13: bindery.ir.v1.Icon.theme:type_name -> bindery.ir.v1.IconTheme
-	87,  // 14: bindery.ir.v1.Document.max_age:type_name -> google.protobuf.Duration
-	1,   // 15: bindery.ir.v1.Upstream.scheme:type_name -> bindery.ir.v1.Scheme
-	31,  // 16: bindery.ir.v1.Upstream.headers:type_name -> bindery.ir.v1.Header
-	32,  // 17: bindery.ir.v1.Upstream.credential:type_name -> bindery.ir.v1.Credential
-	29,  // 18: bindery.ir.v1.Upstream.retry_budget:type_name -> bindery.ir.v1.RetryBudget
-	30,  // 19: bindery.ir.v1.Upstream.tls:type_name -> bindery.ir.v1.TLS
-	2,   // 20: bindery.ir.v1.TLS.min:type_name -> bindery.ir.v1.TLSVersion
-	33,  // 21: bindery.ir.v1.Credential.bearer:type_name -> bindery.ir.v1.BearerCredential
-	34,  // 22: bindery.ir.v1.Credential.basic:type_name -> bindery.ir.v1.BasicCredential
-	35,  // 23: bindery.ir.v1.Credential.header:type_name -> bindery.ir.v1.HeaderCredential
-	36,  // 24: bindery.ir.v1.Credential.oauth2:type_name -> bindery.ir.v1.OAuth2Credential
-	1,   // 25: bindery.ir.v1.OAuth2Credential.scheme:type_name -> bindery.ir.v1.Scheme
-	37,  // 26: bindery.ir.v1.OAuth2Credential.parameters:type_name -> bindery.ir.v1.TokenParameter
-	3,   // 27: bindery.ir.v1.OAuth2Credential.client_auth:type_name -> bindery.ir.v1.ClientAuth
-	30,  // 28: bindery.ir.v1.OAuth2Credential.tls:type_name -> bindery.ir.v1.TLS
-	4,   // 29: bindery.ir.v1.MetaRule.format:type_name -> bindery.ir.v1.Format
-	5,   // 30: bindery.ir.v1.MetaRule.generate:type_name -> bindery.ir.v1.Generate
-	6,   // 31: bindery.ir.v1.Errors.style:type_name -> bindery.ir.v1.ErrorStyle
-	39,  // 32: bindery.ir.v1.Errors.unwrap:type_name -> bindery.ir.v1.Pointer
-	39,  // 33: bindery.ir.v1.Errors.message:type_name -> bindery.ir.v1.Pointer
-	42,  // 34: bindery.ir.v1.Errors.rules:type_name -> bindery.ir.v1.ErrorRule
-	47,  // 35: bindery.ir.v1.Errors.payload:type_name -> bindery.ir.v1.PayloadError
-	7,   // 36: bindery.ir.v1.Condition.failure:type_name -> bindery.ir.v1.Failure
-	41,  // 37: bindery.ir.v1.ErrorRule.conditions:type_name -> bindery.ir.v1.Condition
-	46,  // 38: bindery.ir.v1.ErrorRule.set:type_name -> bindery.ir.v1.Member
-	46,  // 39: bindery.ir.v1.ErrorRule.fallback:type_name -> bindery.ir.v1.Member
-	43,  // 40: bindery.ir.v1.ErrorRule.body:type_name -> bindery.ir.v1.BodyCondition
-	45,  // 41: bindery.ir.v1.ErrorRule.headers:type_name -> bindery.ir.v1.HeaderMember
-	39,  // 42: bindery.ir.v1.BodyCondition.at:type_name -> bindery.ir.v1.Pointer
-	44,  // 43: bindery.ir.v1.BodyCondition.values:type_name -> bindery.ir.v1.Scalar
-	46,  // 44: bindery.ir.v1.PayloadError.data:type_name -> bindery.ir.v1.Member
-	48,  // 45: bindery.ir.v1.PayloadError.keywords:type_name -> bindery.ir.v1.KeywordWord
-	10,  // 46: bindery.ir.v1.MediaRange.kind:type_name -> bindery.ir.v1.PartKind
-	8,   // 47: bindery.ir.v1.Tool.method:type_name -> bindery.ir.v1.Method
-	56,  // 48: bindery.ir.v1.Tool.path:type_name -> bindery.ir.v1.PathPart
-	57,  // 49: bindery.ir.v1.Tool.arguments:type_name -> bindery.ir.v1.Argument
-	58,  // 50: bindery.ir.v1.Tool.payload:type_name -> bindery.ir.v1.Payload
-	87,  // 51: bindery.ir.v1.Tool.timeout:type_name -> google.protobuf.Duration
-	60,  // 52: bindery.ir.v1.Tool.annotations:type_name -> bindery.ir.v1.Annotations
-	9,   // 53: bindery.ir.v1.Tool.result:type_name -> bindery.ir.v1.ResultMode
-	59,  // 54: bindery.ir.v1.Tool.output:type_name -> bindery.ir.v1.Output
-	49,  // 55: bindery.ir.v1.Tool.produces:type_name -> bindery.ir.v1.MediaRange
-	50,  // 56: bindery.ir.v1.Tool.result_meta:type_name -> bindery.ir.v1.ResultMeta
-	55,  // 57: bindery.ir.v1.Tool.retry:type_name -> bindery.ir.v1.Retry
-	61,  // 58: bindery.ir.v1.Tool.checks:type_name -> bindery.ir.v1.CallCheck
-	26,  // 59: bindery.ir.v1.Tool.icons:type_name -> bindery.ir.v1.Icon
-	52,  // 60: bindery.ir.v1.Tool.security_schemes:type_name -> bindery.ir.v1.SecurityScheme
-	46,  // 61: bindery.ir.v1.Tool.entry_meta:type_name -> bindery.ir.v1.Member
-	80,  // 62: bindery.ir.v1.Tool.asks:type_name -> bindery.ir.v1.Ask
-	18,  // 63: bindery.ir.v1.Tool.requires:type_name -> bindery.ir.v1.ClientCapability
-	84,  // 64: bindery.ir.v1.Tool.notices:type_name -> bindery.ir.v1.Notices
-	53,  // 65: bindery.ir.v1.SecurityScheme.no_auth:type_name -> bindery.ir.v1.NoAuthScheme
-	54,  // 66: bindery.ir.v1.SecurityScheme.oauth2:type_name -> bindery.ir.v1.OAuth2Scheme
-	87,  // 67: bindery.ir.v1.Retry.max_wait:type_name -> google.protobuf.Duration
-	87,  // 68: bindery.ir.v1.Retry.backoff:type_name -> google.protobuf.Duration
-	11,  // 69: bindery.ir.v1.Argument.in:type_name -> bindery.ir.v1.ArgumentIn
-	12,  // 70: bindery.ir.v1.Argument.type:type_name -> bindery.ir.v1.ArgumentType
-	12,  // 71: bindery.ir.v1.Argument.items:type_name -> bindery.ir.v1.ArgumentType
-	13,  // 72: bindery.ir.v1.Argument.style:type_name -> bindery.ir.v1.ArrayStyle
-	14,  // 73: bindery.ir.v1.Payload.check:type_name -> bindery.ir.v1.Check
-	14,  // 74: bindery.ir.v1.Output.check:type_name -> bindery.ir.v1.Check
-	15,  // 75: bindery.ir.v1.CallCheck.level:type_name -> bindery.ir.v1.CheckLevel
-	76,  // 76: bindery.ir.v1.CallCheck.has:type_name -> bindery.ir.v1.Place
-	62,  // 77: bindery.ir.v1.CallCheck.subset:type_name -> bindery.ir.v1.Subset
-	63,  // 78: bindery.ir.v1.CallCheck.or:type_name -> bindery.ir.v1.Alternative
-	76,  // 79: bindery.ir.v1.Subset.these:type_name -> bindery.ir.v1.Place
-	76,  // 80: bindery.ir.v1.Subset.of:type_name -> bindery.ir.v1.Place
-	76,  // 81: bindery.ir.v1.Alternative.at:type_name -> bindery.ir.v1.Place
-	44,  // 82: bindery.ir.v1.Alternative.equals:type_name -> bindery.ir.v1.Scalar
-	65,  // 83: bindery.ir.v1.Prompt.arguments:type_name -> bindery.ir.v1.PromptArgument
-	66,  // 84: bindery.ir.v1.Prompt.messages:type_name -> bindery.ir.v1.PromptMessages
-	68,  // 85: bindery.ir.v1.Prompt.use:type_name -> bindery.ir.v1.PromptUse
-	69,  // 86: bindery.ir.v1.PromptArgument.completion:type_name -> bindery.ir.v1.Completion
-	67,  // 87: bindery.ir.v1.PromptMessages.messages:type_name -> bindery.ir.v1.PromptMessage
-	17,  // 88: bindery.ir.v1.PromptMessage.role:type_name -> bindery.ir.v1.Role
-	74,  // 89: bindery.ir.v1.PromptMessage.text:type_name -> bindery.ir.v1.Text
-	72,  // 90: bindery.ir.v1.PromptUse.use:type_name -> bindery.ir.v1.Use
-	39,  // 91: bindery.ir.v1.PromptUse.at:type_name -> bindery.ir.v1.Pointer
-	70,  // 92: bindery.ir.v1.Completion.values:type_name -> bindery.ir.v1.Values
-	71,  // 93: bindery.ir.v1.Completion.use:type_name -> bindery.ir.v1.CompletionUse
-	72,  // 94: bindery.ir.v1.CompletionUse.use:type_name -> bindery.ir.v1.Use
-	76,  // 95: bindery.ir.v1.CompletionUse.at:type_name -> bindery.ir.v1.Place
-	73,  // 96: bindery.ir.v1.Use.arguments:type_name -> bindery.ir.v1.UseArgument
-	74,  // 97: bindery.ir.v1.UseArgument.text:type_name -> bindery.ir.v1.Text
-	75,  // 98: bindery.ir.v1.Text.parts:type_name -> bindery.ir.v1.TextPart
-	16,  // 99: bindery.ir.v1.Place.side:type_name -> bindery.ir.v1.Side
-	77,  // 100: bindery.ir.v1.Place.steps:type_name -> bindery.ir.v1.Step
-	78,  // 101: bindery.ir.v1.Step.every:type_name -> bindery.ir.v1.Every
-	87,  // 102: bindery.ir.v1.State.lifetime:type_name -> google.protobuf.Duration
-	41,  // 103: bindery.ir.v1.Ask.conditions:type_name -> bindery.ir.v1.Condition
-	43,  // 104: bindery.ir.v1.Ask.body:type_name -> bindery.ir.v1.BodyCondition
-	39,  // 105: bindery.ir.v1.Ask.requests:type_name -> bindery.ir.v1.Pointer
-	81,  // 106: bindery.ir.v1.Ask.form:type_name -> bindery.ir.v1.Form
-	82,  // 107: bindery.ir.v1.Ask.visit:type_name -> bindery.ir.v1.Visit
-	83,  // 108: bindery.ir.v1.Ask.arguments:type_name -> bindery.ir.v1.AskArgument
-	19,  // 109: bindery.ir.v1.Ask.otherwise:type_name -> bindery.ir.v1.Otherwise
-	39,  // 110: bindery.ir.v1.Visit.at:type_name -> bindery.ir.v1.Pointer
-	20,  // 111: bindery.ir.v1.AskArgument.side:type_name -> bindery.ir.v1.AskSide
-	39,  // 112: bindery.ir.v1.AskArgument.at:type_name -> bindery.ir.v1.Pointer
-	87,  // 113: bindery.ir.v1.Notices.every:type_name -> google.protobuf.Duration
-	85,  // 114: bindery.ir.v1.Notices.progress:type_name -> bindery.ir.v1.ProgressNotice
-	86,  // 115: bindery.ir.v1.Notices.log:type_name -> bindery.ir.v1.LogNotice
-	21,  // 116: bindery.ir.v1.LogNotice.level:type_name -> bindery.ir.v1.LogLevel
-	117, // [117:117] is the sub-list for method output_type
-	117, // [117:117] is the sub-list for method input_type
-	117, // [117:117] is the sub-list for extension type_name
-	117, // [117:117] is the sub-list for extension extendee
-	0,   // [0:117] is the sub-list for field type_name
+	24,  // 0: bindery.ir.v1.Manifest.bindings:type_name -> bindery.ir.v1.BlobRef
+	24,  // 1: bindery.ir.v1.Manifest.schemas:type_name -> bindery.ir.v1.BlobRef
+	24,  // 2: bindery.ir.v1.Manifest.files:type_name -> bindery.ir.v1.BlobRef
+	29,  // 3: bindery.ir.v1.Binding.upstream:type_name -> bindery.ir.v1.Upstream
+	39,  // 4: bindery.ir.v1.Binding.meta:type_name -> bindery.ir.v1.MetaRule
+	41,  // 5: bindery.ir.v1.Binding.errors:type_name -> bindery.ir.v1.Errors
+	52,  // 6: bindery.ir.v1.Binding.tools:type_name -> bindery.ir.v1.Tool
+	28,  // 7: bindery.ir.v1.Binding.documents:type_name -> bindery.ir.v1.Document
+	85,  // 8: bindery.ir.v1.Binding.redact:type_name -> bindery.ir.v1.Place
+	85,  // 9: bindery.ir.v1.Binding.reveal:type_name -> bindery.ir.v1.Place
+	77,  // 10: bindery.ir.v1.Binding.resources:type_name -> bindery.ir.v1.Resource
+	79,  // 11: bindery.ir.v1.Binding.templates:type_name -> bindery.ir.v1.ResourceTemplate
+	83,  // 12: bindery.ir.v1.Binding.caching:type_name -> bindery.ir.v1.Caching
+	65,  // 13: bindery.ir.v1.Binding.prompts:type_name -> bindery.ir.v1.Prompt
+	27,  // 14: bindery.ir.v1.Binding.icons:type_name -> bindery.ir.v1.Icon
+	88,  // 15: bindery.ir.v1.Binding.state:type_name -> bindery.ir.v1.State
+	0,   // 16: bindery.ir.v1.Icon.theme:type_name -> bindery.ir.v1.IconTheme
+	96,  // 17: bindery.ir.v1.Document.max_age:type_name -> google.protobuf.Duration
+	1,   // 18: bindery.ir.v1.Upstream.scheme:type_name -> bindery.ir.v1.Scheme
+	32,  // 19: bindery.ir.v1.Upstream.headers:type_name -> bindery.ir.v1.Header
+	33,  // 20: bindery.ir.v1.Upstream.credential:type_name -> bindery.ir.v1.Credential
+	30,  // 21: bindery.ir.v1.Upstream.retry_budget:type_name -> bindery.ir.v1.RetryBudget
+	31,  // 22: bindery.ir.v1.Upstream.tls:type_name -> bindery.ir.v1.TLS
+	2,   // 23: bindery.ir.v1.TLS.min:type_name -> bindery.ir.v1.TLSVersion
+	34,  // 24: bindery.ir.v1.Credential.bearer:type_name -> bindery.ir.v1.BearerCredential
+	35,  // 25: bindery.ir.v1.Credential.basic:type_name -> bindery.ir.v1.BasicCredential
+	36,  // 26: bindery.ir.v1.Credential.header:type_name -> bindery.ir.v1.HeaderCredential
+	37,  // 27: bindery.ir.v1.Credential.oauth2:type_name -> bindery.ir.v1.OAuth2Credential
+	1,   // 28: bindery.ir.v1.OAuth2Credential.scheme:type_name -> bindery.ir.v1.Scheme
+	38,  // 29: bindery.ir.v1.OAuth2Credential.parameters:type_name -> bindery.ir.v1.TokenParameter
+	3,   // 30: bindery.ir.v1.OAuth2Credential.client_auth:type_name -> bindery.ir.v1.ClientAuth
+	31,  // 31: bindery.ir.v1.OAuth2Credential.tls:type_name -> bindery.ir.v1.TLS
+	4,   // 32: bindery.ir.v1.MetaRule.format:type_name -> bindery.ir.v1.Format
+	5,   // 33: bindery.ir.v1.MetaRule.generate:type_name -> bindery.ir.v1.Generate
+	6,   // 34: bindery.ir.v1.Errors.style:type_name -> bindery.ir.v1.ErrorStyle
+	40,  // 35: bindery.ir.v1.Errors.unwrap:type_name -> bindery.ir.v1.Pointer
+	40,  // 36: bindery.ir.v1.Errors.message:type_name -> bindery.ir.v1.Pointer
+	43,  // 37: bindery.ir.v1.Errors.rules:type_name -> bindery.ir.v1.ErrorRule
+	48,  // 38: bindery.ir.v1.Errors.payload:type_name -> bindery.ir.v1.PayloadError
+	7,   // 39: bindery.ir.v1.Condition.failure:type_name -> bindery.ir.v1.Failure
+	42,  // 40: bindery.ir.v1.ErrorRule.conditions:type_name -> bindery.ir.v1.Condition
+	47,  // 41: bindery.ir.v1.ErrorRule.set:type_name -> bindery.ir.v1.Member
+	47,  // 42: bindery.ir.v1.ErrorRule.fallback:type_name -> bindery.ir.v1.Member
+	44,  // 43: bindery.ir.v1.ErrorRule.body:type_name -> bindery.ir.v1.BodyCondition
+	46,  // 44: bindery.ir.v1.ErrorRule.headers:type_name -> bindery.ir.v1.HeaderMember
+	40,  // 45: bindery.ir.v1.BodyCondition.at:type_name -> bindery.ir.v1.Pointer
+	45,  // 46: bindery.ir.v1.BodyCondition.values:type_name -> bindery.ir.v1.Scalar
+	47,  // 47: bindery.ir.v1.PayloadError.data:type_name -> bindery.ir.v1.Member
+	49,  // 48: bindery.ir.v1.PayloadError.keywords:type_name -> bindery.ir.v1.KeywordWord
+	10,  // 49: bindery.ir.v1.MediaRange.kind:type_name -> bindery.ir.v1.PartKind
+	8,   // 50: bindery.ir.v1.Tool.method:type_name -> bindery.ir.v1.Method
+	57,  // 51: bindery.ir.v1.Tool.path:type_name -> bindery.ir.v1.PathPart
+	58,  // 52: bindery.ir.v1.Tool.arguments:type_name -> bindery.ir.v1.Argument
+	59,  // 53: bindery.ir.v1.Tool.payload:type_name -> bindery.ir.v1.Payload
+	96,  // 54: bindery.ir.v1.Tool.timeout:type_name -> google.protobuf.Duration
+	61,  // 55: bindery.ir.v1.Tool.annotations:type_name -> bindery.ir.v1.Annotations
+	9,   // 56: bindery.ir.v1.Tool.result:type_name -> bindery.ir.v1.ResultMode
+	60,  // 57: bindery.ir.v1.Tool.output:type_name -> bindery.ir.v1.Output
+	50,  // 58: bindery.ir.v1.Tool.produces:type_name -> bindery.ir.v1.MediaRange
+	51,  // 59: bindery.ir.v1.Tool.result_meta:type_name -> bindery.ir.v1.ResultMeta
+	56,  // 60: bindery.ir.v1.Tool.retry:type_name -> bindery.ir.v1.Retry
+	62,  // 61: bindery.ir.v1.Tool.checks:type_name -> bindery.ir.v1.CallCheck
+	27,  // 62: bindery.ir.v1.Tool.icons:type_name -> bindery.ir.v1.Icon
+	53,  // 63: bindery.ir.v1.Tool.security_schemes:type_name -> bindery.ir.v1.SecurityScheme
+	47,  // 64: bindery.ir.v1.Tool.entry_meta:type_name -> bindery.ir.v1.Member
+	89,  // 65: bindery.ir.v1.Tool.asks:type_name -> bindery.ir.v1.Ask
+	19,  // 66: bindery.ir.v1.Tool.requires:type_name -> bindery.ir.v1.ClientCapability
+	93,  // 67: bindery.ir.v1.Tool.notices:type_name -> bindery.ir.v1.Notices
+	54,  // 68: bindery.ir.v1.SecurityScheme.no_auth:type_name -> bindery.ir.v1.NoAuthScheme
+	55,  // 69: bindery.ir.v1.SecurityScheme.oauth2:type_name -> bindery.ir.v1.OAuth2Scheme
+	96,  // 70: bindery.ir.v1.Retry.max_wait:type_name -> google.protobuf.Duration
+	96,  // 71: bindery.ir.v1.Retry.backoff:type_name -> google.protobuf.Duration
+	11,  // 72: bindery.ir.v1.Argument.in:type_name -> bindery.ir.v1.ArgumentIn
+	12,  // 73: bindery.ir.v1.Argument.type:type_name -> bindery.ir.v1.ArgumentType
+	12,  // 74: bindery.ir.v1.Argument.items:type_name -> bindery.ir.v1.ArgumentType
+	13,  // 75: bindery.ir.v1.Argument.style:type_name -> bindery.ir.v1.ArrayStyle
+	14,  // 76: bindery.ir.v1.Payload.check:type_name -> bindery.ir.v1.Check
+	14,  // 77: bindery.ir.v1.Output.check:type_name -> bindery.ir.v1.Check
+	15,  // 78: bindery.ir.v1.CallCheck.level:type_name -> bindery.ir.v1.CheckLevel
+	85,  // 79: bindery.ir.v1.CallCheck.has:type_name -> bindery.ir.v1.Place
+	63,  // 80: bindery.ir.v1.CallCheck.subset:type_name -> bindery.ir.v1.Subset
+	64,  // 81: bindery.ir.v1.CallCheck.or:type_name -> bindery.ir.v1.Alternative
+	85,  // 82: bindery.ir.v1.Subset.these:type_name -> bindery.ir.v1.Place
+	85,  // 83: bindery.ir.v1.Subset.of:type_name -> bindery.ir.v1.Place
+	85,  // 84: bindery.ir.v1.Alternative.at:type_name -> bindery.ir.v1.Place
+	45,  // 85: bindery.ir.v1.Alternative.equals:type_name -> bindery.ir.v1.Scalar
+	66,  // 86: bindery.ir.v1.Prompt.arguments:type_name -> bindery.ir.v1.PromptArgument
+	67,  // 87: bindery.ir.v1.Prompt.messages:type_name -> bindery.ir.v1.PromptMessages
+	69,  // 88: bindery.ir.v1.Prompt.use:type_name -> bindery.ir.v1.PromptUse
+	70,  // 89: bindery.ir.v1.PromptArgument.completion:type_name -> bindery.ir.v1.Completion
+	68,  // 90: bindery.ir.v1.PromptMessages.messages:type_name -> bindery.ir.v1.PromptMessage
+	17,  // 91: bindery.ir.v1.PromptMessage.role:type_name -> bindery.ir.v1.Role
+	75,  // 92: bindery.ir.v1.PromptMessage.text:type_name -> bindery.ir.v1.Text
+	73,  // 93: bindery.ir.v1.PromptUse.use:type_name -> bindery.ir.v1.Use
+	40,  // 94: bindery.ir.v1.PromptUse.at:type_name -> bindery.ir.v1.Pointer
+	71,  // 95: bindery.ir.v1.Completion.values:type_name -> bindery.ir.v1.Values
+	72,  // 96: bindery.ir.v1.Completion.use:type_name -> bindery.ir.v1.CompletionUse
+	73,  // 97: bindery.ir.v1.CompletionUse.use:type_name -> bindery.ir.v1.Use
+	85,  // 98: bindery.ir.v1.CompletionUse.at:type_name -> bindery.ir.v1.Place
+	74,  // 99: bindery.ir.v1.Use.arguments:type_name -> bindery.ir.v1.UseArgument
+	75,  // 100: bindery.ir.v1.UseArgument.text:type_name -> bindery.ir.v1.Text
+	76,  // 101: bindery.ir.v1.Text.parts:type_name -> bindery.ir.v1.TextPart
+	82,  // 102: bindery.ir.v1.Resource.annotations:type_name -> bindery.ir.v1.ContentAnnotations
+	47,  // 103: bindery.ir.v1.Resource.entry_meta:type_name -> bindery.ir.v1.Member
+	84,  // 104: bindery.ir.v1.Resource.cache:type_name -> bindery.ir.v1.Cache
+	78,  // 105: bindery.ir.v1.Resource.file:type_name -> bindery.ir.v1.File
+	73,  // 106: bindery.ir.v1.Resource.use:type_name -> bindery.ir.v1.Use
+	27,  // 107: bindery.ir.v1.Resource.icons:type_name -> bindery.ir.v1.Icon
+	75,  // 108: bindery.ir.v1.ResourceTemplate.uri:type_name -> bindery.ir.v1.Text
+	82,  // 109: bindery.ir.v1.ResourceTemplate.annotations:type_name -> bindery.ir.v1.ContentAnnotations
+	47,  // 110: bindery.ir.v1.ResourceTemplate.entry_meta:type_name -> bindery.ir.v1.Member
+	84,  // 111: bindery.ir.v1.ResourceTemplate.cache:type_name -> bindery.ir.v1.Cache
+	80,  // 112: bindery.ir.v1.ResourceTemplate.text:type_name -> bindery.ir.v1.FilledText
+	73,  // 113: bindery.ir.v1.ResourceTemplate.use:type_name -> bindery.ir.v1.Use
+	81,  // 114: bindery.ir.v1.ResourceTemplate.completions:type_name -> bindery.ir.v1.VariableCompletion
+	27,  // 115: bindery.ir.v1.ResourceTemplate.icons:type_name -> bindery.ir.v1.Icon
+	75,  // 116: bindery.ir.v1.FilledText.text:type_name -> bindery.ir.v1.Text
+	70,  // 117: bindery.ir.v1.VariableCompletion.completion:type_name -> bindery.ir.v1.Completion
+	17,  // 118: bindery.ir.v1.ContentAnnotations.audience:type_name -> bindery.ir.v1.Role
+	84,  // 119: bindery.ir.v1.Caching.tools:type_name -> bindery.ir.v1.Cache
+	84,  // 120: bindery.ir.v1.Caching.resources:type_name -> bindery.ir.v1.Cache
+	84,  // 121: bindery.ir.v1.Caching.templates:type_name -> bindery.ir.v1.Cache
+	84,  // 122: bindery.ir.v1.Caching.prompts:type_name -> bindery.ir.v1.Cache
+	84,  // 123: bindery.ir.v1.Caching.discover:type_name -> bindery.ir.v1.Cache
+	96,  // 124: bindery.ir.v1.Cache.ttl:type_name -> google.protobuf.Duration
+	18,  // 125: bindery.ir.v1.Cache.scope:type_name -> bindery.ir.v1.CacheScope
+	16,  // 126: bindery.ir.v1.Place.side:type_name -> bindery.ir.v1.Side
+	86,  // 127: bindery.ir.v1.Place.steps:type_name -> bindery.ir.v1.Step
+	87,  // 128: bindery.ir.v1.Step.every:type_name -> bindery.ir.v1.Every
+	96,  // 129: bindery.ir.v1.State.lifetime:type_name -> google.protobuf.Duration
+	42,  // 130: bindery.ir.v1.Ask.conditions:type_name -> bindery.ir.v1.Condition
+	44,  // 131: bindery.ir.v1.Ask.body:type_name -> bindery.ir.v1.BodyCondition
+	40,  // 132: bindery.ir.v1.Ask.requests:type_name -> bindery.ir.v1.Pointer
+	90,  // 133: bindery.ir.v1.Ask.form:type_name -> bindery.ir.v1.Form
+	91,  // 134: bindery.ir.v1.Ask.visit:type_name -> bindery.ir.v1.Visit
+	92,  // 135: bindery.ir.v1.Ask.arguments:type_name -> bindery.ir.v1.AskArgument
+	20,  // 136: bindery.ir.v1.Ask.otherwise:type_name -> bindery.ir.v1.Otherwise
+	40,  // 137: bindery.ir.v1.Visit.at:type_name -> bindery.ir.v1.Pointer
+	21,  // 138: bindery.ir.v1.AskArgument.side:type_name -> bindery.ir.v1.AskSide
+	40,  // 139: bindery.ir.v1.AskArgument.at:type_name -> bindery.ir.v1.Pointer
+	96,  // 140: bindery.ir.v1.Notices.every:type_name -> google.protobuf.Duration
+	94,  // 141: bindery.ir.v1.Notices.progress:type_name -> bindery.ir.v1.ProgressNotice
+	95,  // 142: bindery.ir.v1.Notices.log:type_name -> bindery.ir.v1.LogNotice
+	22,  // 143: bindery.ir.v1.LogNotice.level:type_name -> bindery.ir.v1.LogLevel
+	144, // [144:144] is the sub-list for method output_type
+	144, // [144:144] is the sub-list for method input_type
+	144, // [144:144] is the sub-list for extension type_name
+	144, // [144:144] is the sub-list for extension extendee
+	0,   // [0:144] is the sub-list for field type_name
 }
 
 func init() { file_bindery_ir_v1_ir_proto_init() }
@@ -7016,11 +7897,21 @@ func file_bindery_ir_v1_ir_proto_init() {
 		(*TextPart_Literal)(nil),
 		(*TextPart_Variable)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[55].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[54].OneofWrappers = []any{
+		(*Resource_File)(nil),
+		(*Resource_Use)(nil),
+	}
+	file_bindery_ir_v1_ir_proto_msgTypes[56].OneofWrappers = []any{
+		(*ResourceTemplate_Text)(nil),
+		(*ResourceTemplate_Use)(nil),
+	}
+	file_bindery_ir_v1_ir_proto_msgTypes[59].OneofWrappers = []any{}
+	file_bindery_ir_v1_ir_proto_msgTypes[61].OneofWrappers = []any{}
+	file_bindery_ir_v1_ir_proto_msgTypes[63].OneofWrappers = []any{
 		(*Step_Token)(nil),
 		(*Step_Every)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[58].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[66].OneofWrappers = []any{
 		(*Ask_Requests)(nil),
 		(*Ask_Form)(nil),
 		(*Ask_Visit)(nil),
@@ -7030,8 +7921,8 @@ func file_bindery_ir_v1_ir_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_bindery_ir_v1_ir_proto_rawDesc), len(file_bindery_ir_v1_ir_proto_rawDesc)),
-			NumEnums:      22,
-			NumMessages:   65,
+			NumEnums:      23,
+			NumMessages:   73,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -7,7 +7,9 @@ type SecretRef struct {
 }
 
 // Secrets returns every secret that a node needs for b.
-func (b *Binding) Secrets() []SecretRef { return append(b.GetUpstream().Secrets(), b.GetState().Secrets()...) }
+func (b *Binding) Secrets() []SecretRef {
+	return append(b.GetUpstream().Secrets(), b.GetState().Secrets()...)
+}
 
 // Secrets returns those that s names: what seals first.
 func (s *State) Secrets() []SecretRef {

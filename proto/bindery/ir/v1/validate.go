@@ -69,6 +69,7 @@ func (c *Content) Validate() []Problem {
 	}
 	p.known(c.Manifest.ProtoReflect())
 	endpoints, prompts := map[string]map[string]string{}, map[string]map[string]string{}
+	shelves := map[string]*shelf{}
 	names := map[string]bool{}
 	for _, b := range c.Bindings {
 		p.binding, p.tool = b.GetName(), ""
@@ -76,8 +77,10 @@ func (c *Content) Validate() []Problem {
 		p.check(!names[b.GetName()], "", "there are two bindings of this name")
 		names[b.GetName()] = true
 		p.bindingRules(b, c.Schemas)
+		p.resources(b, c.Files)
 		p.endpoint(endpoints, b)
 		p.endpointPrompts(prompts, b)
+		p.endpointResources(shelves, b)
 	}
 	p.documents(c.Bindings, endpoints)
 	p.sharedIcons(c.Bindings)
@@ -112,13 +115,14 @@ func (p *problems) bindingRules(b *Binding, schemas map[Digest][]byte) {
 	p.errors(b.GetErrors())
 	p.redaction(b)
 	p.state(b)
-	p.check(len(b.GetTools()) > 0, "tools", "there are no tools")
+	p.check(len(b.GetTools())+len(b.GetPrompts())+len(b.GetResources())+len(b.GetTemplates()) > 0, "tools", "there is nothing to serve")
 	for _, t := range b.GetTools() {
 		p.tool = t.GetName()
 		p.toolRules(t, b, schemas)
 	}
 	p.tool = ""
 	p.prompts(b)
+	p.caching(b.GetCaching())
 }
 
 // validName reports whether name can be that of a binding or a tool: what MCP

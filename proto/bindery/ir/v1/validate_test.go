@@ -279,7 +279,7 @@ func TestValidate(t *testing.T) {
 		{"_meta that a node writes", func(b *irv1.Binding) { b.Tools[0].EntryMeta[0].Name = "securitySchemes" }, `binding "library": tool "get_book": _meta: "securitySchemes" cannot be`},
 		{"_meta twice", func(b *irv1.Binding) { b.Tools[0].EntryMeta = append(b.Tools[0].EntryMeta, b.Tools[0].EntryMeta...) }, `binding "library": tool "get_book": _meta: member "openai/widgetAccessible" stands twice`},
 		{"_meta that is no JSON", func(b *irv1.Binding) { b.Tools[0].EntryMeta[0].Json = []byte("{") }, `binding "library": tool "get_book": _meta: member "openai/widgetAccessible" is not`},
-		{"no tools", func(b *irv1.Binding) { b.Tools = nil }, `binding "library": tools: there are no tools`},
+		{"no tools", func(b *irv1.Binding) { b.Tools = nil }, `binding "library": tools: there is nothing to serve`},
 		{"tool twice", func(b *irv1.Binding) { b.Tools = append(b.Tools, b.Tools[0]) }, `binding "library": tool "get_book": name: endpoint /mcp has another tool`},
 		{"tool name", func(b *irv1.Binding) { b.Tools[0].Name = "get book" }, `binding "library": tool "get book": name: "get book" cannot be`},
 		{"no description", func(b *irv1.Binding) { b.Tools[0].Description = "" }, `binding "library": tool "get_book": description: there is none`},
@@ -577,6 +577,7 @@ func FuzzValidate(f *testing.F) {
 	narrow.Tools[0].Retry, narrow.Upstream.RetryBudget = retry(3, time.Second), &irv1.RetryBudget{Percent: 20}
 	seed(narrow)
 	seed(secured())
+	seed(shelves())
 	seed(prompting())
 	seed(&irv1.Binding{})
 	seed(&irv1.Binding{Upstream: &irv1.Upstream{Credential: &irv1.Credential{}}, Meta: []*irv1.MetaRule{{}}, Errors: &irv1.Errors{Rules: []*irv1.ErrorRule{{Conditions: []*irv1.Condition{{}}}}}, Tools: []*irv1.Tool{{Path: []*irv1.PathPart{{}}}}})
@@ -585,7 +586,7 @@ func FuzzValidate(f *testing.F) {
 		if proto.Unmarshal(data, b) != nil {
 			return
 		}
-		sealed, err := irv1.Seal([]*irv1.Binding{b}, [][]byte{schema})
+		sealed, err := irv1.Parts{Bindings: []*irv1.Binding{b}, Schemas: [][]byte{schema}, Files: [][]byte{[]byte(page), schema}}.Seal()
 		if err != nil {
 			return
 		}
