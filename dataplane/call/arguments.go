@@ -27,6 +27,10 @@ type arguments struct {
 	payload rawjson.Value
 	inbound http.Header // what they came with, see Request
 	trace   trace
+	// generated takes what is made up of meta, by field, and is asked before; nil: nobody
+	// asks. fork is as in Request.
+	generated map[string]string
+	fork      []byte
 }
 
 // parse takes the arguments of r apart. Arguments that a tool does not know are ignored, as MCP
@@ -46,7 +50,7 @@ func parse(r Request) (arguments, error) {
 	if v.Kind() != rawjson.Object {
 		return arguments{}, invalidf("arguments must be an object, not %s", v.Kind())
 	}
-	return arguments{all: v, meta: v.Member("meta"), payload: v.Member("payload"), inbound: r.Header, trace: traceOf(r)}, nil
+	return arguments{all: v, meta: v.Member("meta"), payload: v.Member("payload"), inbound: r.Header, trace: traceOf(r), fork: r.Fork}, nil
 }
 
 // prepare makes the request that a stands for, without the credential. A payload
@@ -57,7 +61,7 @@ func prepare(t *table.Tool, a arguments) (r *upstream.Request, noted []Breach, e
 	if t.Accept != "" {
 		header.set("Accept", t.Accept)
 	}
-	if err := setMeta(header, t, a.meta, a.inbound); err != nil {
+	if err := setMeta(header, t, a); err != nil {
 		return nil, nil, err
 	}
 	given, err := valuesOf(t, a.all)

@@ -10,8 +10,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"runtime"
+	"strconv"
 	"time"
 
 	"github.com/bindery-dev/bindery/dataplane/check"
@@ -50,13 +52,18 @@ const (
 	InvalidResult
 	// Canceled: the caller gave up.
 	Canceled
+	// Asked: the user is asked before the call goes on. It is for who asks to say so.
+	Asked
+	// Unanswered: the user could not be asked, or gave no answer to go on with. It is for
+	// who asks to say so.
+	Unanswered
 	// Internal: the node could not make the call; its log says why.
 	Internal
 )
 
 // String returns the name of the class in metrics and logs.
 func (c Class) String() string {
-	names := [...]string{"", "ok", "invalid_params", "invalid_payload", "upstream_error", "unreachable", "timeout", "unusable", "invalid_result", "canceled", "internal"}
+	names := [...]string{"", "ok", "invalid_params", "invalid_payload", "upstream_error", "unreachable", "timeout", "unusable", "invalid_result", "canceled", "asked", "unanswered", "internal"}
 	if c < OK || int(c) >= len(names) {
 		return "unknown"
 	}
@@ -65,7 +72,7 @@ func (c Class) String() string {
 
 // Classes returns every class, in a fixed order.
 func Classes() []Class {
-	return []Class{OK, InvalidParams, InvalidPayload, UpstreamError, Unreachable, Timeout, Unusable, InvalidResult, Canceled, Internal}
+	return []Class{OK, InvalidParams, InvalidPayload, UpstreamError, Unreachable, Timeout, Unusable, InvalidResult, Canceled, Asked, Unanswered, Internal}
 }
 
 // A Request is a call as it came in.
@@ -79,6 +86,12 @@ type Request struct {
 	// otherwise. It is only read, and only where a binding names a header, or for the
 	// trace that the call belongs to.
 	Header http.Header
+	// Generated are values of meta fields that were made up for the call which this one
+	// goes on with, by field: they stand for what the caller leaves out.
+	Generated map[string]string
+	// Fork, unless nil, says what makes the request another than the one of the call that
+	// this one goes on with: it has a key of its own then, that follows from both.
+	Fork []byte
 	// Traceparent and Tracestate are those of the "_meta" that the call came with, ""
 	// for none. They count where Header says nothing of a trace.
 	Traceparent, Tracestate string
@@ -115,6 +128,9 @@ type Outcome struct {
 	// Breaches are the bodies that broke their schemas, whether the call failed for it
 	// or not; at most one a direction.
 	Breaches []Breach
+	// Question is what the user is to be asked before the call goes on; nil for nothing.
+	// The rest of the outcome is what the response is without it.
+	Question *Question
 	// Checks are the names of the checks of the tool that the call fails: first those
 	// of the request.
 	Checks []string
@@ -145,6 +161,10 @@ func Do(ctx context.Context, t *table.Tool, r Request) (o Outcome) {
 	a, err := parse(r)
 	if err != nil {
 		return refused(t, err)
+	}
+	if len(t.Asks.All) > 0 || r.Generated != nil {
+		a.generated = map[string]string{}
+		maps.Copy(a.generated, r.Generated)
 	}
 	req, noted, err := prepare(t, a)
 	if err != nil {
@@ -177,6 +197,9 @@ func exchange(ctx context.Context, t *table.Tool, a arguments, req *upstream.Req
 
 // attempt sends req, which the arguments a became, once.
 func attempt(ctx context.Context, t *table.Tool, a arguments, req *upstream.Request) Outcome {
+	if t.Service.Deadline != "" {
+		req.Header.Set(t.Service.Deadline, left(ctx, req.Timeout))
+	}
 	resp, err := t.Service.Client.Do(ctx, req)
 	if err == nil && resp.Status == http.StatusUnauthorized {
 		t.Service.Credential.Rejected(req.Header)
@@ -186,13 +209,24 @@ func attempt(ctx context.Context, t *table.Tool, a arguments, req *upstream.Requ
 	return struck(t, a, req.Header, resp, o)
 }
 
+// left returns the time that an exchange with timeout has, within that of ctx, in whole
+// milliseconds: at least 1.
+func left(ctx context.Context, timeout time.Duration) string {
+	if deadline, ok := ctx.Deadline(); ok {
+		timeout = min(timeout, time.Until(deadline))
+	}
+	return strconv.FormatInt(max(1, int64((timeout+time.Millisecond-1)/time.Millisecond)), 10)
+}
+
 // ended is the outcome of an exchange that the arguments a became and that ended with
 // resp and err, as [upstream.Client.Do] returns them.
 func ended(t *table.Tool, a arguments, resp *upstream.Response, err error) Outcome {
 	if err != nil {
 		return broken(t, resp, err)
 	}
-	return held(t, a, resp, checked(t, resp, answered(t, resp)))
+	o := held(t, a, resp, checked(t, resp, answered(t, resp)))
+	o.Question = questionOf(t, resp, a.generated)
+	return o
 }
 
 // unauthorized is the outcome of a call whose request did not get its credential, so

@@ -17,13 +17,12 @@ import (
 // setMeta sets the headers that the fields of meta stand for, and generates those
 // that are absent and can be. Fields without a rule are ignored. Null is a value of
 // the wrong type and not an absent field, so that no header gets lost unnoticed.
-// inbound is the header that the call came with.
-func setMeta(header *head, t *table.Tool, meta rawjson.Value, inbound http.Header) error {
-	if meta != nil && meta.Kind() != rawjson.Object {
-		return invalidf("argument %q must be an object, not %s", "meta", meta.Kind())
+func setMeta(header *head, t *table.Tool, a arguments) error {
+	if a.meta != nil && a.meta.Kind() != rawjson.Object {
+		return invalidf("argument %q must be an object, not %s", "meta", a.meta.Kind())
 	}
 	for _, rule := range t.Meta {
-		value, err := metaValue(rule, meta.Member(rule.GetField()), t.Deps(), inbound)
+		value, err := metaValue(rule, a, t.Deps())
 		if err != nil {
 			return err
 		}
@@ -34,11 +33,11 @@ func setMeta(header *head, t *table.Tool, meta rawjson.Value, inbound http.Heade
 	return nil
 }
 
-// metaValue returns the header value of a field whose value is v, nil when absent;
-// "" when the header is left out.
-func metaValue(rule *irv1.MetaRule, v rawjson.Value, deps *table.Deps, inbound http.Header) (string, error) {
+// metaValue returns the header value of a field of a; "" when the header is left out.
+func metaValue(rule *irv1.MetaRule, a arguments, deps *table.Deps) (string, error) {
+	v := a.meta.Member(rule.GetField())
 	if v == nil {
-		return absent(rule, deps)
+		return madeUp(rule, a, deps)
 	}
 	value, ok := v.Text()
 	if !ok {
@@ -47,10 +46,28 @@ func metaValue(rule *irv1.MetaRule, v rawjson.Value, deps *table.Deps, inbound h
 	if problem := checkMeta(rule, value); problem != "" {
 		return "", invalidf("meta.%s %s", rule.GetField(), problem)
 	}
+	if rule.GetKey() && a.fork != nil {
+		value = forked(rule, value, a.fork)
+	}
 	if rule.GetNamespace() != "" && value != "" {
-		return namespaced(rule, value, inbound)
+		return namespaced(rule, value, a.inbound)
 	}
 	return value, nil
+}
+
+// madeUp returns what stands for a field that the caller of a left out: what did so in
+// the call that this one goes on with, if there was one.
+func madeUp(rule *irv1.MetaRule, a arguments, deps *table.Deps) (value string, err error) {
+	if value = a.generated[rule.GetField()]; value == "" {
+		value, err = absent(rule, deps)
+	}
+	if value != "" && a.generated != nil {
+		a.generated[rule.GetField()] = value
+	}
+	if value != "" && rule.GetKey() && a.fork != nil {
+		value = forked(rule, value, a.fork)
+	}
+	return value, err
 }
 
 // namespaced returns what stands for the key in the namespace of its caller. No key

@@ -60,6 +60,11 @@ func newAnswer(t *table.Table, version string, members []byte) *answer {
 	return a
 }
 
+// newQuestion returns an answer of t that asks q.
+func newQuestion(t *table.Table, q *asked) *answer {
+	return newAnswer(t, "", appendAsked(nil, q))
+}
+
 // MarshalJSON returns the members and, unless a is bare, "_meta" as one object.
 func (a *answer) MarshalJSON() ([]byte, error) {
 	return a.appendJSON(make([]byte, 0, len(a.members)+256))

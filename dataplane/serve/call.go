@@ -16,6 +16,7 @@ import (
 	"github.com/bindery-dev/bindery/dataplane/call"
 	"github.com/bindery-dev/bindery/dataplane/result"
 	"github.com/bindery-dev/bindery/dataplane/table"
+	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
 
 // callTool answers a tools/call by t.
@@ -30,14 +31,39 @@ func (e *endpoint) callTool(ctx context.Context, t *table.Table, req *mcp.CallTo
 		// Over HTTP all that a client does to cancel is to be gone.
 		ctx = context.WithoutCancel(ctx)
 	}
-	outcome := call.Do(ctx, tool, requestOf(req))
+	c := callerOf(ctx, req)
+	last, outcome, q := e.converse(ctx, tool, requestOf(req), whatCall+tool.Name, c)
 	done(tool, outcome)
 	askToWait(ctx, outcome.RetryAfter)
-	a, refusal := answerOf(t, tool, spoken(req.ProtocolVersion(), req.Params.Meta), outcome)
+	if q != nil {
+		return newQuestion(t, q), nil
+	}
+	a, refusal := answerOf(t, last, c.version, outcome)
 	if refusal != nil {
 		return nil, &jsonrpc.Error{Code: int64(refusal.Code), Message: refusal.Message, Data: json.RawMessage(refusal.Data)}
 	}
 	return a, nil
+}
+
+// whatCall is what precedes the name of a tool in what a client asks for.
+const whatCall = methodCall + " "
+
+// callerOf returns who makes req.
+func callerOf(ctx context.Context, req *mcp.CallToolRequest) caller {
+	c := caller{version: spoken(req.ProtocolVersion(), req.Params.Meta), state: req.Params.RequestState}
+	if req.Params.InputResponses != nil {
+		c.answers, _ = json.Marshal(req.Params.InputResponses) // it was unmarshalled
+	}
+	if c.version >= modern {
+		c.able = declared(req.Params.Meta[keyCapabilities])
+	} else if sessionOf(ctx) != nil || req.Extra == nil { // else nothing comes back
+		c.session = req.Session
+		if met := req.Session.InitializeParams(); met != nil && met.Capabilities != nil {
+			c.able = declared(met.Capabilities)
+			c.able = c.able.without(met.Capabilities.RootsV2 == nil, irv1.ClientCapability_CLIENT_CAPABILITY_ROOTS)
+		}
+	}
+	return c
 }
 
 // answerOf returns the answer of t that o, the outcome of a call of tool, becomes for

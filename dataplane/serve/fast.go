@@ -44,7 +44,7 @@ func (e *endpoint) fast(r *http.Request, body []byte) (reply, bool) {
 	}
 	t := e.current()
 	tool := e.tool(t, env.tool)
-	if tool == nil {
+	if tool == nil || converses(r.Context(), tool) {
 		return reply{}, false
 	}
 	ctx := r.Context()
@@ -56,10 +56,39 @@ func (e *endpoint) fast(r *http.Request, body []byte) (reply, bool) {
 	ctx, over := cancelable(ctx, tool, env.id)
 	defer over()
 	done := e.watch.begin(ctx, e.path, t)
-	outcome := call.Do(ctx, tool, env.request(r.Header))
+	last, outcome, q := tool, call.Outcome{}, (*asked)(nil)
+	if len(tool.Asks.All)+len(tool.Requires) > 0 {
+		last, outcome, q = e.converse(ctx, tool, env.request(r.Header), whatCall+tool.Name, env.caller())
+	} else {
+		outcome = call.Do(ctx, tool, env.request(r.Header))
+	}
 	done(tool, outcome)
-	message, status := e.message(t, tool, env, outcome)
+	if q != nil {
+		return reply{http.StatusOK, e.question(t, env, q), outcome.RetryAfter}, true
+	}
+	message, status := e.message(t, last, env, outcome)
 	return reply{status, message, outcome.RetryAfter}, true
+}
+
+// converses reports whether a call of tool with ctx may need its session.
+func converses(ctx context.Context, tool *table.Tool) bool {
+	return sessionOf(ctx) != nil && len(tool.Asks.All)+len(tool.Requires) > 0
+}
+
+// caller returns who sent e, without a session.
+func (e *envelope) caller() caller {
+	c := caller{version: e.version}
+	if e.version >= modern {
+		c.able = abilitiesOf(e.meta.Member(keyCapabilities))
+	}
+	return c
+}
+
+// question returns the response to env that asks q.
+func (e *endpoint) question(t *table.Table, env envelope, q *asked) []byte {
+	m := append(beginMessage(nil, env.id), `"result":{`...)
+	m = append(appendAsked(m, q), `,"_meta":`...)
+	return append(e.appendMeta(m, t, env.version, nil), `}}`...)
 }
 
 // request returns the call that came in e, with the header h.

@@ -71,6 +71,7 @@ func (b *builder) binding(source *irv1.Binding) *binding {
 	if err != nil {
 		b.reason("invalid-bundle", source, "", "errors", err)
 	}
+	state := b.state(source.GetState())
 	hidden := redact.New(source.GetRedact(), source.GetReveal())
 	rules := map[string]*irv1.MetaRule{}
 	for _, r := range source.GetMeta() {
@@ -92,8 +93,13 @@ func (b *builder) binding(source *irv1.Binding) *binding {
 			b.reason("bad-schema", source, t.GetName(), "args", err)
 			continue
 		}
+		asks, err := newAsks(t)
+		if err != nil {
+			b.reason("bad-schema", source, t.GetName(), "asks", err)
+			continue
+		}
 		tool := newTool(source.GetName(), t, in, out)
-		tool.Args = args
+		tool.Args, tool.Asks, tool.State = args, asks, state
 		tool.Service, tool.Errors, tool.Redact, tool.deps = service, failures, hidden, b.deps
 		tool.Retry = newRetry(t, source.GetUpstream().GetRetryBudget())
 		for _, field := range t.GetMeta() {
@@ -104,6 +110,7 @@ func (b *builder) binding(source *irv1.Binding) *binding {
 	for _, p := range source.GetPrompts() {
 		ready.prompts = append(ready.prompts, newPrompt(source, p, ready.tools))
 	}
+	link(ready.tools)
 	return ready
 }
 
@@ -131,6 +138,8 @@ func newTool(binding string, t *irv1.Tool, in, out *shape) *Tool {
 		Body:          bodyOf(t),
 		Payload:       t.GetPayload(),
 		Checks:        newChecks(t.GetChecks()),
+		Requires:      t.GetRequires(),
+		Notices:       t.GetNotices(),
 		Timeout:       t.GetTimeout().AsDuration(),
 		Interruptible: t.GetMethod() == irv1.Method_METHOD_GET || t.GetAnnotations().GetReadOnly() || t.GetAnnotations().GetIdempotent(),
 	}

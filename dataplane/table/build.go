@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/bindery-dev/bindery/dataplane/credential"
+	"github.com/bindery-dev/bindery/dataplane/seal"
 	"github.com/bindery-dev/bindery/dataplane/secret"
 	"github.com/bindery-dev/bindery/dataplane/upstream"
 	discoveryv1 "github.com/bindery-dev/bindery/proto/bindery/discovery/v1"
@@ -111,13 +112,13 @@ func first(reasons []*discoveryv1.Reason) []*discoveryv1.Reason {
 
 // missingSecrets returns a reason for everything that bindings name as a secret and
 // that cannot be looked up or cannot be used now. Those of TLS are only used by the
-// node's own transport.
+// node's own transport, and only a node with that has secrets worth the name.
 func missingSecrets(c *irv1.Content, deps Deps) []*discoveryv1.Reason {
 	var reasons []*discoveryv1.Reason
 	for _, b := range c.Bindings {
 		missing := missingOf(b, deps.Secrets)
 		if len(missing) == 0 && deps.Transport == nil {
-			missing = unusableTLS(b, deps.Secrets)
+			missing = append(unusableTLS(b, deps.Secrets), weakSecrets(b, deps.Secrets)...)
 		}
 		reasons = append(reasons, missing...)
 	}
@@ -126,7 +127,7 @@ func missingSecrets(c *irv1.Content, deps Deps) []*discoveryv1.Reason {
 
 func missingOf(b *irv1.Binding, secrets *secret.Store) []*discoveryv1.Reason {
 	var reasons []*discoveryv1.Reason
-	for _, ref := range b.GetUpstream().Secrets() {
+	for _, ref := range b.Secrets() {
 		_, err := secrets.Lookup(ref.Name)
 		if err == nil {
 			continue
@@ -136,6 +137,21 @@ func missingOf(b *irv1.Binding, secrets *secret.Store) []*discoveryv1.Reason {
 			r.Code, r.Message = "missing-secret", fmt.Sprintf("secret %q is missing on this node", ref.Name)
 		}
 		reasons = append(reasons, r)
+	}
+	return reasons
+}
+
+// weakSecrets returns a reason for every secret of b that seals and is so short that
+// who has something sealed could guess it.
+func weakSecrets(b *irv1.Binding, secrets *secret.Store) []*discoveryv1.Reason {
+	var reasons []*discoveryv1.Reason
+	for _, ref := range b.GetState().Secrets() {
+		if value, err := secrets.Lookup(ref.Name); err == nil && len(value) < seal.MinSecret {
+			reasons = append(reasons, &discoveryv1.Reason{
+				Code: "weak-secret", Binding: b.GetName(), Field: ref.Field,
+				Message: fmt.Sprintf("secret %q is shorter than %d bytes", ref.Name, seal.MinSecret), Hint: "make one with: openssl rand -hex 32",
+			})
+		}
 	}
 	return reasons
 }

@@ -15,6 +15,7 @@ type Service struct {
 	BasePath    string                 // escaped; "" or begins with a slash and ends with none
 	Header      http.Header            // sent with every request; not to be changed
 	Credential  *credential.Credential // nil: none
+	Deadline    string                 // the header that says how much time there is; "": none
 	MaxRequest  int64                  // bytes of a request's body
 	MaxResponse int64                  // bytes of a response's body
 }
@@ -29,6 +30,7 @@ func (b *builder) service(u *irv1.Upstream) *Service {
 		BasePath:    u.GetBasePath(),
 		Header:      header,
 		Credential:  b.credential(u.GetCredential()),
+		Deadline:    u.GetDeadline(),
 		MaxRequest:  u.GetMaxRequestBytes(),
 		MaxResponse: u.GetMaxResponseBytes(),
 	}

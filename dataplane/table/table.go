@@ -155,7 +155,12 @@ type Tool struct {
 	Errors        *Errors  // shared by the tools of a binding
 	Checks        Checks
 	Redact        *redact.Rules // shared by the tools of a binding; nil: none
+	Asks          Asks
+	State         *State                  // shared by the tools of a binding; nil: nothing is sealed
+	Requires      []irv1.ClientCapability // of a client, sorted
+	Notices       *irv1.Notices           // of a call that runs; nil: none
 	deps          *Deps
+	siblings      map[string]*Tool // those of the binding
 }
 
 // A Retry says how a request that failed is sent again.

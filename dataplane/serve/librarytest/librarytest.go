@@ -157,10 +157,17 @@ func Upstream() http.Handler {
 	})
 }
 
-// Env finds the secret that [Upstream] wants, in place of the environment.
+// StateSecret is the name of a secret that can seal.
+const StateSecret = "state-key"
+
+// Env finds the secret that [Upstream] wants and [StateSecret], in place of the
+// environment.
 func Env(name string) (string, bool) {
-	if name == "BINDERY_SECRET_LIBRARY_TOKEN" {
+	switch name {
+	case "BINDERY_SECRET_LIBRARY_TOKEN":
 		return "open sesame", true
+	case "BINDERY_SECRET_STATE_KEY":
+		return "thirty-two bytes that nobody else knows", true
 	}
 	return "", false
 }

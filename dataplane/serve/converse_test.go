@@ -1,0 +1,407 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/bindery-dev/bindery/dataplane/secret"
+	"github.com/bindery-dev/bindery/dataplane/serve/librarytest"
+	"github.com/bindery-dev/bindery/dataplane/table"
+	discoveryv1 "github.com/bindery-dev/bindery/proto/bindery/discovery/v1"
+	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
+)
+
+// lender returns a library whose loans ask: lend_book for what the service wants to
+// know, for days, and for a signature, after which the loan is read.
+func lender(authority string) *irv1.Binding {
+	b := librarytest.Binding(authority)
+	b.State = &irv1.State{Secret: librarytest.StateSecret, Lifetime: durationpb.New(time.Minute), Caller: "X-Reader"}
+	b.Meta = append(b.Meta, &irv1.MetaRule{
+		Field: "tenancy", Header: "Idempotency-Key", Format: irv1.Format_FORMAT_TEXT, Generate: irv1.Generate_GENERATE_UUID, MinLength: 1, MaxLength: 255, Key: true,
+	})
+	get := b.Tools[1]
+	body := func(name string, kind irv1.ArgumentType) *irv1.Argument {
+		return &irv1.Argument{Name: name, In: irv1.ArgumentIn_ARGUMENT_IN_BODY, Type: kind, Place: []string{name}}
+	}
+	at := func(tokens ...string) *irv1.Pointer { return &irv1.Pointer{Tokens: tokens} }
+	status := func(s uint32) []*irv1.Condition {
+		return []*irv1.Condition{{Kind: &irv1.Condition_Status{Status: s}}}
+	}
+	lend := &irv1.Tool{
+		Name: "lend_book", Title: "Lend a book", Description: "Lends a book.",
+		Method: irv1.Method_METHOD_POST, Path: []*irv1.PathPart{{Kind: &irv1.PathPart_Literal{Literal: "/loans"}}},
+		Arguments: []*irv1.Argument{
+			body("answers", irv1.ArgumentType_ARGUMENT_TYPE_OBJECT), body("book", irv1.ArgumentType_ARGUMENT_TYPE_STRING),
+			body("days", irv1.ArgumentType_ARGUMENT_TYPE_INTEGER), body("ticket", irv1.ArgumentType_ARGUMENT_TYPE_STRING),
+		}, Meta: []string{"tenancy"},
+		InputSchema: get.InputSchema, Timeout: durationpb.New(10 * time.Second), Annotations: &irv1.Annotations{}, Result: irv1.ResultMode_RESULT_MODE_MCP,
+		Asks: []*irv1.Ask{
+			{
+				Name: "days", Conditions: status(409), Tool: "lend_book", Otherwise: irv1.Otherwise_OTHERWISE_RESULT,
+				Question:  &irv1.Ask_Form{Form: &irv1.Form{Message: "For how long?", Schema: []byte(`{"type":"object","required":["days"],"properties":{"days":{"type":"integer","minimum":1}}}`)}},
+				Arguments: []*irv1.AskArgument{{Name: "days", Side: irv1.AskSide_ASK_SIDE_ANSWERS, At: at("days", "content", "days")}},
+			},
+			{
+				Name: "own", Conditions: status(428), Tool: "lend_book", Otherwise: irv1.Otherwise_OTHERWISE_ERROR,
+				Question: &irv1.Ask_Requests{Requests: at("inputRequests")},
+				Arguments: []*irv1.AskArgument{
+					{Name: "answers", Side: irv1.AskSide_ASK_SIDE_ANSWERS, At: at()},
+					{Name: "ticket", Side: irv1.AskSide_ASK_SIDE_RESPONSE, At: at("ticket")},
+				},
+			},
+			{
+				Name: "sign", Conditions: status(202), Tool: "get_loan", Otherwise: irv1.Otherwise_OTHERWISE_RESULT,
+				Question:  &irv1.Ask_Visit{Visit: &irv1.Visit{Message: "Sign.", At: at("sign_at")}},
+				Arguments: []*irv1.AskArgument{{Name: "id", Side: irv1.AskSide_ASK_SIDE_RESPONSE, At: at("loan")}},
+			},
+		},
+	}
+	loan := &irv1.Tool{
+		Name: "get_loan", Title: "Get a loan", Description: "Reads a loan.", Hidden: true,
+		Method: irv1.Method_METHOD_GET, Path: []*irv1.PathPart{{Kind: &irv1.PathPart_Literal{Literal: "/loans/"}}, {Kind: &irv1.PathPart_Argument{Argument: "id"}}},
+		Arguments: get.Arguments, InputSchema: get.InputSchema, Timeout: durationpb.New(10 * time.Second),
+		Annotations: &irv1.Annotations{ReadOnly: true, Idempotent: true}, Result: irv1.ResultMode_RESULT_MODE_MCP,
+	}
+	pick := &irv1.Tool{
+		Name: "pick_book", Title: "Pick a book", Description: "Has the client's model pick a book.",
+		Method: irv1.Method_METHOD_POST, Path: []*irv1.PathPart{{Kind: &irv1.PathPart_Literal{Literal: "/picks"}}},
+		InputSchema: get.InputSchema, Timeout: durationpb.New(10 * time.Second), Annotations: &irv1.Annotations{}, Result: irv1.ResultMode_RESULT_MODE_MCP,
+		Requires: []irv1.ClientCapability{irv1.ClientCapability_CLIENT_CAPABILITY_SAMPLING},
+	}
+	b.Tools = []*irv1.Tool{b.Tools[0], get, loan, lend, pick}
+	return b
+}
+
+// desk is the upstream of lender. It notes the loans that it is asked for.
+type desk struct {
+	mu   sync.Mutex
+	keys []string // of requests
+	sent []string // bodies
+}
+
+func (d *desk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	d.mu.Lock()
+	d.keys, d.sent = append(d.keys, r.Header.Get("Idempotency-Key")), append(d.sent, string(body))
+	d.mu.Unlock()
+	var loan struct {
+		Book, Ticket string
+		Days         any
+		Answers      map[string]map[string]any
+	}
+	_ = json.Unmarshal(body, &loan)
+	say := func(status int, body string) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}
+	form := `{"method":"elicitation/create","params":{"message":"Your name?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}}`
+	switch {
+	case r.Method == http.MethodGet:
+		say(http.StatusOK, fmt.Sprintf(`{"loan":%q,"signed":true}`, strings.TrimPrefix(r.URL.Path, "/loans/")))
+	case loan.Book == "signed":
+		say(http.StatusAccepted, `{"loan":"17","sign_at":"https://sign.example/17"}`)
+	case loan.Book == "days" && loan.Days == nil:
+		say(http.StatusConflict, `{"code":"days","message":"For how long?"}`)
+	case loan.Book == "named" && loan.Answers["name"] == nil:
+		say(http.StatusPreconditionRequired, `{"inputRequests":{"name":`+form+`}}`)
+	case loan.Book == "twice" && loan.Ticket == "":
+		say(http.StatusPreconditionRequired, `{"inputRequests":{"name":`+form+`},"ticket":"one <&>"}`)
+	case loan.Book == "twice" && loan.Ticket == "one <&>":
+		say(http.StatusPreconditionRequired, `{"inputRequests":{"pick":{"method":"sampling/createMessage","params":{"messages":[{"role":"user","content":{"type":"text","text":"Which?"}}],"maxTokens":9}},"roots":{"method":"roots/list"}},"ticket":"two"}`)
+	case loan.Book == "for ever":
+		say(http.StatusPreconditionRequired, `{"inputRequests":{"name":`+form+`}}`)
+	case loan.Book == "several":
+		say(http.StatusPreconditionRequired, `{"inputRequests":{"name":`+form+`,"pick":{"method":"sampling/createMessage","params":{"messages":[],"maxTokens":9}}}}`)
+	case loan.Book == "odd":
+		say(http.StatusPreconditionRequired, `{"inputRequests":{"name":{"method":"tools/call","params":{}}}}`)
+	default:
+		say(http.StatusCreated, string(body))
+	}
+}
+
+// last returns the key and the body of the last request.
+func (d *desk) last() (key, body string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.keys[len(d.keys)-1], d.sent[len(d.sent)-1]
+}
+
+// reader returns a client of the endpoint at url who answers what it is asked.
+func reader(t *testing.T, url, version, action string) *mcp.ClientSession {
+	t.Helper()
+	client := mcp.NewClient(&mcp.Implementation{Name: "reader", Version: "1"}, &mcp.ClientOptions{
+		Capabilities: &mcp.ClientCapabilities{
+			Elicitation: &mcp.ElicitationCapabilities{Form: &mcp.FormElicitationCapabilities{}, URL: &mcp.URLElicitationCapabilities{}},
+			Sampling:    &mcp.SamplingCapabilities{}, RootsV2: &mcp.RootCapabilities{},
+		},
+		ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			if action != "accept" {
+				return &mcp.ElicitResult{Action: action}, nil
+			}
+			content := map[string]any{"name": "Ada"}
+			if r.Params.Message == "For how long?" {
+				content = map[string]any{"days": 7}
+			}
+			if r.Params.URL != "" {
+				content = nil
+			}
+			return &mcp.ElicitResult{Action: "accept", Content: content}, nil
+		},
+		CreateMessageHandler: func(context.Context, *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
+			return &mcp.CreateMessageResult{Role: "assistant", Model: "m", Content: &mcp.TextContent{Text: "Emma"}}, nil
+		},
+	})
+	client.AddRoots(&mcp.Root{URI: "file:///shelf", Name: "shelf"})
+	session, err := client.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: url}, &mcp.ClientSessionOptions{ProtocolVersion: version})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { session.Close() })
+	return session
+}
+
+// TestConverse has the user in the loop of calls, in both eras.
+func TestConverse(t *testing.T) {
+	proof.Ran(t)
+	for _, noFastPath := range []bool{false, true} {
+		d := &desk{}
+		_, url := serving(t, Config{Stateful: true, NoFastPath: noFastPath}, lender(upstream(t, d)))
+		for _, era := range eras {
+			session := reader(t, url+"/library", era, "accept")
+			for _, tt := range []struct{ book, want string }{
+				{"plain", `{"book":"plain"}`},
+				{"named", `{"answers":{"name":{"action":"accept","content":{"name":"Ada"}}},"book":"named"}`},
+				{"days", `{"book":"days","days":7}`},
+				{"signed", `{"loan":"17","signed":true}`},
+				{"twice", `{"answers":{"pick":{"content":{"text":"Emma","type":"text"},"model":"m","role":"assistant"},"roots":{"roots":[{"name":"shelf","uri":"file:///shelf"}]}},"book":"twice","ticket":"two"}`},
+			} {
+				res, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "lend_book", Arguments: map[string]any{"book": tt.book}})
+				if err != nil {
+					t.Errorf("%s, %s: %v", era, tt.book, err)
+					continue
+				}
+				got, _ := json.Marshal(res.StructuredContent)
+				if string(got) != tt.want || res.IsError {
+					t.Errorf("%s, %s: %s, want %s", era, tt.book, got, tt.want)
+				}
+			}
+			if _, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "lend_book", Arguments: map[string]any{"book": "for ever"}}); err == nil {
+				t.Errorf("%s: a service that asks for ever is asked for ever", era)
+			}
+			if _, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "pick_book"}); err != nil {
+				t.Errorf("%s: %v", era, err)
+			}
+			no := reader(t, url+"/library", era, "decline")
+			_, err := no.CallTool(t.Context(), &mcp.CallToolParams{Name: "lend_book", Arguments: map[string]any{"book": "days"}})
+			if err == nil || !strings.Contains(err.Error(), "declined") {
+				t.Errorf("%s: declined: %v", era, err)
+			}
+		}
+	}
+}
+
+// TestConverseKeys follows the key of a call that asks: it stays with the same request,
+// and another has one of its own that is always the same.
+func TestConverseKeys(t *testing.T) {
+	proof.Ran(t)
+	d := &desk{}
+	_, url := serving(t, Config{}, lender(upstream(t, d)))
+	params := `{"name":"lend_book","arguments":{"book":"twice"}}`
+	_, body := send(t, asking(t, url, modern, params, everything))
+	first, _ := d.last()
+	state := stateIn(t, body)
+	if first == "" {
+		t.Fatal("no key is made up")
+	}
+	answer := `"inputResponses":{"name":{"action":"accept","content":{"name":"Ada"}}},"requestState":"` + state + `",`
+	var keys, bodies []string
+	for range 2 {
+		send(t, asking(t, url, modern, strings.Replace(params, "{", "{"+answer, 1), everything))
+		key, sent := d.last()
+		keys, bodies = append(keys, key), append(bodies, sent)
+	}
+	if keys[0] == first || keys[0] != keys[1] || bodies[0] != bodies[1] {
+		t.Errorf("the first call had key %s, the next two had %s with %s", first, keys, bodies)
+	}
+}
+
+// everything is what a client declares that can be asked for everything.
+const everything = `{"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{}}`
+
+// asking returns a tools/call by a client that declares capabilities.
+func asking(t *testing.T, url, version, params, capabilities string) *http.Request {
+	t.Helper()
+	r := posted(t, url+"/library", version, methodCall, params)
+	body, _ := io.ReadAll(r.Body)
+	return withBody(t, r, strings.Replace(string(body), `clientCapabilities":{}`, `clientCapabilities":`+capabilities, 1))
+}
+
+func stateIn(t *testing.T, body string) string {
+	t.Helper()
+	var answer struct {
+		Result struct{ RequestState, ResultType string }
+	}
+	if err := json.Unmarshal([]byte(body), &answer); err != nil || answer.Result.ResultType != "input_required" || answer.Result.RequestState == "" {
+		t.Fatalf("nothing is asked: %s", body)
+	}
+	return answer.Result.RequestState
+}
+
+// TestConverseRefusals answers what was not asked, or not of it.
+func TestConverseRefusals(t *testing.T) {
+	proof.Ran(t)
+	for _, noFastPath := range []bool{false, true} {
+		d := &desk{}
+		s, url := serving(t, Config{NoFastPath: noFastPath}, lender(upstream(t, d)))
+		_, body := send(t, asking(t, url, modern, `{"name":"lend_book","arguments":{"book":"named"}}`, everything))
+		state := stateIn(t, body)
+		if strings.Contains(state, "named") || !strings.Contains(body, `"inputRequests":{"name":{"method":"elicitation/create","params":{"message":"Your name?"`) {
+			t.Errorf("the question is %s", body)
+		}
+		_, body = send(t, asking(t, url, modern, `{"name":"lend_book","arguments":{"book":"days"}}`, everything))
+		days := stateIn(t, body)
+		calls := len(d.keys)
+		good := `"inputResponses":{"name":{"action":"accept","content":{"name":"Ada"}}},`
+		for name, tt := range map[string]struct{ params, capabilities, want string }{
+			"tampered":         {params: good + `"requestState":"` + state + `-TAMPERED","name":"lend_book","arguments":{"book":"named"}`},
+			"another call":     {params: good + `"requestState":"` + state + `","name":"lend_book","arguments":{"book":"other"}`},
+			"another tool":     {params: good + `"requestState":"` + state + `","name":"get_book","arguments":{"book":"named"}`},
+			"no state of ours": {params: good + `"requestState":"x","name":"lend_book","arguments":{"book":"named"}`},
+			"a form that does not fit": {params: `"inputResponses":{"days":{"action":"accept","content":{"days":0}}},"requestState":"` + days + `","name":"lend_book","arguments":{"book":"days"}`,
+				want: "inputResponses are not answers"},
+			"no answer": {params: `"requestState":"` + days + `","name":"lend_book","arguments":{"book":"days"}`, want: "inputResponses are not answers"},
+			"a form filled in too early, and badly": {params: `"inputResponses":{"days":{"action":"accept","content":{"days":"x"}}},"name":"lend_book","arguments":{"book":"days"}`,
+				want: "inputResponses are not answers"},
+			"no answers at all": {params: `"inputResponses":{"name":7},"name":"lend_book","arguments":{"book":"named"}`, want: "params are not those"},
+			"no sampling":       {params: `"name":"pick_book"`, capabilities: `{}`, want: `-32021`},
+		} {
+			r := asking(t, url, modern, `{`+tt.params+`}`, tt.capabilities+strings.Repeat(everything, 1-min(1, len(tt.capabilities))))
+			r.Header.Set("Mcp-Name", nameIn(tt.params))
+			status, body := send(t, r)
+			want := tt.want
+			if want == "" {
+				want = "requestState is not one of this call"
+			}
+			if status != http.StatusBadRequest || !strings.Contains(body, want) {
+				t.Errorf("%s: %d %s", name, status, body)
+			}
+		}
+		if len(d.keys) != calls {
+			t.Errorf("the service was called: %s", d.sent[calls:])
+		}
+		other := asking(t, url, modern, `{`+good+`"requestState":"`+state+`","name":"lend_book","arguments":{"book":"named"}}`, everything)
+		other.Header.Set("X-Reader", "another")
+		if status, body := send(t, other); status != http.StatusBadRequest {
+			t.Errorf("another caller: %d %s", status, body)
+		}
+		// What the answers are for goes on, also by a table that has the tool still.
+		s.Swap(build(t, 2, s.Table(), lender(upstream(t, d))))
+		if status, body := send(t, asking(t, url, modern, `{`+good+`"requestState":"`+state+`","name":"lend_book","arguments":{ "book": "named"}}`, everything)); status != http.StatusOK || !strings.Contains(body, `"resultType":"complete"`) {
+			t.Errorf("%d %s", status, body)
+		}
+	}
+}
+
+func nameIn(params string) string {
+	const member = `"name":"`
+	name, _, _ := strings.Cut(params[strings.LastIndex(params, member)+len(member):], `"`)
+	return name
+}
+
+// TestConverseUnable makes calls by clients that cannot be asked.
+func TestConverseUnable(t *testing.T) {
+	proof.Ran(t)
+	for _, noFastPath := range []bool{false, true} {
+		_, url := serving(t, Config{NoFastPath: noFastPath}, lender(upstream(t, &desk{})))
+		for _, tt := range []struct{ version, book, capabilities, want string }{
+			{modern, "named", `{}`, `"code":-32021`},
+			{modern, "named", `{"elicitation":{"url":{}}}`, `"requiredCapabilities":{"elicitation":{"form":{}}}`},
+			{modern, "named", `{"elicitation":{}}`, `"resultType":"input_required"`},
+			{modern, "signed", `{"elicitation":{}}`, `"sign_at":"https://sign.example/17"},"resultType":"complete"`},
+			{modern, "signed", everything, `"params":{"mode":"url","message":"Sign.","url":"https://sign.example/17","elicitationId":"`},
+			{modern, "days", `{}`, `"message":"For how long?"`},
+			{modern, "several", `{"sampling":{}}`, `"inputRequests":{"pick":{`},
+			{modern, "odd", everything, `"code":-32000`},
+			{"2025-11-25", "named", ``, `"code":-32021`},
+			{"2025-11-25", "days", ``, `"message":"For how long?"`},
+			{"2025-11-25", "plain", ``, `"structuredContent":{"book":"plain"}`},
+		} {
+			status, body := send(t, asking(t, url, tt.version, fmt.Sprintf(`{"name":"lend_book","arguments":{"book":%q}}`, tt.book), tt.capabilities))
+			if !strings.Contains(body, tt.want) || status != http.StatusOK && (status != http.StatusBadRequest || tt.version < modern) {
+				t.Errorf("%s to %s: %d %s", tt.book, tt.capabilities, status, body)
+			}
+		}
+	}
+}
+
+// TestEarlyAnswers sends answers with the first call.
+func TestEarlyAnswers(t *testing.T) {
+	proof.Ran(t)
+	d := &desk{}
+	_, url := serving(t, Config{}, lender(upstream(t, d)))
+	for _, tt := range []struct{ book, answers, want string }{
+		{"days", `{"days":{"action":"accept","content":{"days":7}},"unknown":{"action":"accept"}}`, `"structuredContent":{"book":"days","days":7}`},
+		{"days", `{"wrong":{"action":"accept","content":{"days":7}}}`, `"resultType":"input_required"`},
+		{"days", `{"days":{"action":"decline"}}`, `"resultType":"input_required"`},
+		{"named", `{"name":{"action":"accept"}}`, `"resultType":"input_required"`}, // it goes on with state only
+	} {
+		params := fmt.Sprintf(`{"name":"lend_book","inputResponses":%s,"arguments":{"book":%q}}`, tt.answers, tt.book)
+		if _, body := send(t, asking(t, url, modern, params, everything)); !strings.Contains(body, tt.want) {
+			t.Errorf("%s with %s: %s", tt.book, tt.answers, body)
+		}
+	}
+}
+
+// TestExpired answers too late.
+func TestExpired(t *testing.T) {
+	proof.Ran(t)
+	now := time.Unix(1_700_000_000, 0)
+	c := librarytest.Content(t, lender(upstream(t, &desk{})))
+	built, err := table.Build(c, &discoveryv1.Generation{Number: 1}, nil, table.Deps{Secrets: secret.New("", librarytest.Env), Now: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, url := serving(t, Config{})
+	s.Swap(built)
+	_, body := send(t, asking(t, url, modern, `{"name":"lend_book","arguments":{"book":"named"}}`, everything))
+	state := stateIn(t, body)
+	late := `{"inputResponses":{"name":{"action":"accept"}},"requestState":"` + state + `","name":"lend_book","arguments":{"book":"named"}}`
+	now = now.Add(time.Minute - 1)
+	if status, body := send(t, asking(t, url, modern, late, everything)); status != http.StatusOK {
+		t.Errorf("%d %s", status, body)
+	}
+	now = now.Add(1)
+	if status, body := send(t, asking(t, url, modern, late, everything)); status != http.StatusBadRequest || !strings.Contains(body, "expired") {
+		t.Errorf("%d %s", status, body)
+	}
+}
+
+// TestMissingStateSecret builds a table without the secret that seals, and with one
+// that is too short.
+func TestMissingStateSecret(t *testing.T) {
+	for value, code := range map[string]string{"": "missing-secret", "short": "weak-secret"} {
+		env := func(name string) (string, bool) {
+			if name == secret.Variable(librarytest.StateSecret) {
+				return value, value != ""
+			}
+			return librarytest.Env(name)
+		}
+		_, err := table.Build(librarytest.Content(t, lender("127.0.0.1:1")), &discoveryv1.Generation{Number: 1}, nil, table.Deps{Secrets: secret.New("", env)})
+		refused, ok := err.(*discoveryv1.Refused)
+		if !ok || !refused.Retryable || !slices.ContainsFunc(refused.Reasons, func(r *discoveryv1.Reason) bool { return r.GetCode() == code && r.GetField() == "state.secret" }) {
+			t.Errorf("%q: %v", value, err)
+		}
+	}
+}
