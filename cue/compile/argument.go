@@ -35,7 +35,7 @@ var arrayStyles = map[string]irv1.ArrayStyle{
 }
 
 func (rd *reading) arguments(t *irv1.Tool, v value) []*irv1.Argument {
-	fields, places := v.fields(), irv1.Places{}
+	fields, places, said := v.fields(), irv1.Places{}, map[string]string{}
 	var all []*irv1.Argument
 	for _, name := range sorted(fields) {
 		f := fields[name]
@@ -48,6 +48,12 @@ func (rd *reading) arguments(t *irv1.Tool, v value) []*irv1.Argument {
 		rd.checkWireName(t, a, f)
 		if other := places.Claim(a); other != "" {
 			rd.argumentTwice(f, a, other)
+		}
+		if header := a.GetClientHeader(); header != "" {
+			if other := said[header]; other != "" {
+				rd.clientHeaderTwice(f.get("mcpHeader"), header, other)
+			}
+			said[header] = name
 		}
 		all = append(all, a)
 	}
@@ -63,6 +69,9 @@ func (rd *reading) argument(name string, v value) *irv1.Argument {
 		Description: v.get("description").text(),
 		Nullable:    v.get("nullable").flag(),
 		Checked:     v.get("schema").exists() || v.get("enum").exists(),
+	}
+	if header := v.get("mcpHeader").text(); header != "" {
+		a.ClientHeader = textproto.CanonicalMIMEHeaderKey(irv1.ClientHeaderPrefix + header)
 	}
 	if a.GetType() == irv1.ArgumentType_ARGUMENT_TYPE_ARRAY {
 		a.Items = elementType(v.get("items")).Enum()
@@ -232,6 +241,18 @@ func (rd *reading) checkWireName(t *irv1.Tool, a *irv1.Argument, v value) {
 		}
 		if len(a.GetPlace()) > irv1.MaxPlace {
 			rd.deepPlace(as)
+		}
+	}
+}
+
+// checkClientHeaders reports an argument that clients cannot say in a header: they
+// look at the type in its schema, one of properties.
+func (rd *reading) checkClientHeaders(t *irv1.Tool, properties *document.Value, args value) {
+	declared := args.fields()
+	for _, a := range t.GetArguments() {
+		typ, _ := properties.Get(a.GetName()).Get("type").AsString()
+		if a.GetClientHeader() != "" && typ != "string" && typ != "integer" && typ != "boolean" {
+			rd.clientHeaderType(declared[a.GetName()].get("mcpHeader"))
 		}
 	}
 }

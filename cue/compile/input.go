@@ -2,6 +2,7 @@ package compile
 
 import (
 	"slices"
+	"strings"
 
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 
@@ -97,6 +98,9 @@ func (in input) argument(a *irv1.Argument) *document.Value {
 		s.Add("type", typ)
 	}
 	s.Add("description", document.Str(a.GetDescription()))
+	if name, ok := strings.CutPrefix(a.GetClientHeader(), irv1.ClientHeaderPrefix); ok {
+		s.Add("x-mcp-header", document.Str(name))
+	}
 	switch {
 	case own != nil && own.Kind == document.Object:
 		for _, m := range own.Members {

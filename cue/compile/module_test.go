@@ -362,6 +362,9 @@ func renderArgument(b *bytes.Buffer, a *irv1.Argument) {
 	if a.GetNullable() {
 		b.WriteString(" nullable")
 	}
+	if header := a.GetClientHeader(); header != "" {
+		b.WriteString(" said in " + header)
+	}
 	b.WriteByte('\n')
 }
 

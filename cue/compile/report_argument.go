@@ -63,6 +63,14 @@ func (r report) badArgumentHeader(v value, name string) {
 	r.list.Errorf(v.at("illegal-header", "letters, digits and \"-\", at most 64; say another one with as"), "%q is not the name of a header", name)
 }
 
+func (r report) clientHeaderTwice(v value, header, other string) {
+	r.list.Errorf(v.at("header-twice", "give one of them another header"), "clients say argument %q in the header %s already", other, header)
+}
+
+func (r report) clientHeaderType(v value) {
+	r.list.Errorf(v.at("client-header-type", "remove it, or say another type"), "only a string, an integer or a boolean can be said in a header")
+}
+
 func (r report) badPlace(v value, s string) {
 	r.list.Errorf(v.at("bad-pointer", `a "~" is written ~0, a "/" ~1`), "%q is not a JSON Pointer", s)
 }

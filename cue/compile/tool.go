@@ -44,7 +44,9 @@ func (rd *reading) tool(name string, v value) *irv1.Tool {
 	}
 	rd.argumentSchemas(&in, v.get("args"))
 	t.Checks = rd.checks(t, v.get("checks"))
-	t.InputSchema = rd.keep(in.schema())
+	schema := in.schema()
+	rd.checkClientHeaders(t, schema.Get("properties"), v.get("args"))
+	t.InputSchema = rd.keep(schema)
 	t.Output = rd.output(t, v)
 	t.Asks = rd.asks(name, v.get("asks"))
 	t.Requires = requires(v.get("requires"))

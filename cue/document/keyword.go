@@ -30,6 +30,7 @@ type keyword struct {
 var keywords = map[string]keyword{
 	"$schema": {holds: nothing}, "$id": {holds: nothing}, "$comment": {holds: nothing}, "$anchor": {holds: nothing},
 	"$defs": {holds: nothing}, "definitions": {holds: nothing}, "example": {holds: nothing}, "examples": {holds: nothing},
+	"x-mcp-header": {holds: nothing}, // it is for the author of the tool to say
 
 	"$dynamicRef": {holds: refused}, "$dynamicAnchor": {holds: refused}, "$vocabulary": {holds: refused},
 	"$recursiveRef": {holds: refused}, "$recursiveAnchor": {holds: refused},

@@ -150,6 +150,9 @@ func (e *endpoint) answer(w http.ResponseWriter, r *http.Request, body []byte) {
 	if refused == nil {
 		refused = m.check(r.Header)
 	}
+	if refused == nil {
+		refused = e.checkSaid(r.Header, m)
+	}
 	switch {
 	case refused != nil:
 		refused.id = m.id

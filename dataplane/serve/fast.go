@@ -44,7 +44,7 @@ func (e *endpoint) fast(r *http.Request, body []byte) (reply, bool) {
 	}
 	t := e.current()
 	tool := e.tool(t, env.tool)
-	if tool == nil || converses(r.Context(), tool) {
+	if tool == nil || converses(r.Context(), tool) || env.version >= modern && unsaid(r.Header, tool, env.arguments) != "" {
 		return reply{}, false
 	}
 	ctx := r.Context()

@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
 
 // guard decides which requests a listener takes, by their Host and Origin. It
@@ -89,10 +91,21 @@ func (g guard) cors(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	h.Set("Access-Control-Allow-Methods", "DELETE, GET, POST")
-	h.Set("Access-Control-Allow-Headers", "Accept, Authorization, Content-Type, Mcp-Method, Mcp-Name, Mcp-Protocol-Version, Mcp-Session-Id, Traceparent, Tracestate")
+	h.Set("Access-Control-Allow-Headers", strings.Join(append(askedParams(r), "Accept, Authorization, Content-Type, Mcp-Method, Mcp-Name, Mcp-Protocol-Version, Mcp-Session-Id, Traceparent, Tracestate"), ", "))
 	h.Set("Access-Control-Max-Age", "3600")
 	w.WriteHeader(http.StatusNoContent)
 	return true
+}
+
+// askedParams returns the headers for arguments that the preflight request r asks for.
+func askedParams(r *http.Request) []string {
+	var all []string
+	for name := range strings.SplitSeq(r.Header.Get("Access-Control-Request-Headers"), ",") {
+		if name = http.CanonicalHeaderKey(strings.TrimSpace(name)); strings.HasPrefix(name, irv1.ClientHeaderPrefix) && irv1.ValidHeaderName(name) {
+			all = append(all, name)
+		}
+	}
+	return all
 }
 
 func origin(r *http.Request) (value string, present bool) {

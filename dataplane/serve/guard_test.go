@@ -81,9 +81,13 @@ func TestPreflight(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			r := request(t, http.MethodOptions, "127.0.0.1:8080", "localhost:8080", tt.origin)
 			r.Header.Set("Access-Control-Request-Method", "POST")
+			r.Header.Set("Access-Control-Request-Headers", "mcp-param-region, x-other,mcp-param-\xff, mcp-method")
 			w := httptest.NewRecorder()
 			if got := g.cors(w, r); got != tt.want {
 				t.Errorf("cors() = %v, want %v", got, tt.want)
+			}
+			if got := strings.HasPrefix(w.Header().Get("Access-Control-Allow-Headers"), "Mcp-Param-Region, Accept, "); got != tt.want {
+				t.Errorf("Access-Control-Allow-Headers = %q", w.Header().Get("Access-Control-Allow-Headers"))
 			}
 			if got := w.Header().Get("Access-Control-Allow-Origin") == tt.origin; got != tt.want {
 				t.Errorf("Access-Control-Allow-Origin = %q", w.Header().Get("Access-Control-Allow-Origin"))

@@ -67,22 +67,28 @@ func acceptsBoth(accept []string) bool {
 	return json && stream
 }
 
-// says reports whether h has the header name once, with value: as it is or, as SEP-2243
-// has it for what a header cannot hold, in Base64.
+// says reports whether h has the header name once, with value.
 func says(h http.Header, name, value string) bool {
+	v, ok := said(h, name)
+	return ok && v == value
+}
+
+// said returns what the header name says, which h must have once: as it is or, as
+// SEP-2243 has it for what a header cannot hold, in Base64.
+func said(h http.Header, name string) (value string, ok bool) {
 	values := h[name]
 	if len(values) != 1 {
-		return false
+		return "", false
 	}
 	encoded, ok := strings.CutPrefix(values[0], "=?base64?")
 	if ok {
 		encoded, ok = strings.CutSuffix(encoded, "?=")
 	}
 	if !ok {
-		return values[0] == value
+		return values[0], true
 	}
 	decoded, err := base64.StdEncoding.DecodeString(encoded)
-	return err == nil && string(decoded) == value
+	return string(decoded), err == nil
 }
 
 // mismatch is the refusal of a request whose header and body are not about the same.

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/bindery-dev/bindery/dataplane/redact"
@@ -100,6 +101,7 @@ func (b *builder) binding(source *irv1.Binding) *binding {
 		}
 		tool := newTool(source.GetName(), t, in, out)
 		tool.Args, tool.Asks, tool.State = args, asks, state
+		tool.Said = slices.DeleteFunc(slices.Clone(args), func(a *Argument) bool { return a.GetClientHeader() == "" })
 		tool.Service, tool.Errors, tool.Redact, tool.deps = service, failures, hidden, b.deps
 		tool.Retry = newRetry(t, source.GetUpstream().GetRetryBudget())
 		for _, field := range t.GetMeta() {

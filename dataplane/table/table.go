@@ -139,6 +139,7 @@ type Tool struct {
 	Template string           // of the path, such as "/books/{id}": what logs can name
 	Path     []*irv1.PathPart // follows Service.BasePath
 	Args     []*Argument      // beside meta and payload, sorted by name
+	Said     []*Argument      // those of Args that clients say in a header, too
 	Accept   string           // the header; "": that of Service.Header
 	Body     []*Field         // of the body that arguments make up; nil: there is none
 	Meta     []*irv1.MetaRule // those that the tool takes, sorted by field

@@ -26,8 +26,14 @@ func open(t *testing.T) string {
 // TestTools calls the tools of the module, served by a node, on a studio.
 func TestTools(t *testing.T) {
 	served.Eras(t, open(t), func(t *testing.T, s *mcp.ClientSession) {
+		if _, err := s.ListTools(t.Context(), nil); err != nil { // the client learns what it says in headers
+			t.Fatal(err)
+		}
 		first := func(t *testing.T, tool string) mcp.Content { return served.Call(t, s, tool, `{}`).Content[0] }
 		if got, ok := first(t, "test_simple_text").(*mcp.TextContent); !ok || got.Text == "" {
+			t.Errorf("the text is %+v", got)
+		}
+		if got := served.Call(t, s, "get_text", `{"region":"eu"}`).Content[0]; got.(*mcp.TextContent).Text == "" {
 			t.Errorf("the text is %+v", got)
 		}
 		if got, ok := first(t, "test_image_content").(*mcp.ImageContent); !ok || got.MIMEType != "image/png" || !bytes.HasPrefix(got.Data, []byte("\x89PNG")) {

@@ -24,6 +24,9 @@ func ValidHeaderValue(value string) bool {
 	return value == "" || value[0] != ' ' && value[len(value)-1] != ' '
 }
 
+// ClientHeaderPrefix is what the headers begin with in which clients say arguments.
+const ClientHeaderPrefix = "Mcp-Param-"
+
 // ReservedHeader reports whether the header called name, in canonical form, is not
 // for a binding to set: the connection's own, the body's framing, and what only a
 // credential sets.

@@ -4185,7 +4185,10 @@ type Argument struct {
 	// input schema, beside its type.
 	Checked bool `protobuf:"varint,10,opt,name=checked,proto3" json:"checked,omitempty"`
 	// nullable says that null is a value of an argument of the body.
-	Nullable      bool `protobuf:"varint,11,opt,name=nullable,proto3" json:"nullable,omitempty"`
+	Nullable bool `protobuf:"varint,11,opt,name=nullable,proto3" json:"nullable,omitempty"`
+	// client_header is the header of a client's request that says the value, too, in
+	// canonical form; it begins with Mcp-Param-. "" for none.
+	ClientHeader  string `protobuf:"bytes,12,opt,name=client_header,json=clientHeader,proto3" json:"client_header,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4295,6 +4298,13 @@ func (x *Argument) GetNullable() bool {
 		return x.Nullable
 	}
 	return false
+}
+
+func (x *Argument) GetClientHeader() string {
+	if x != nil {
+		return x.ClientHeader
+	}
+	return ""
 }
 
 type Payload struct {
@@ -7241,7 +7251,7 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\bPathPart\x12\x1a\n" +
 	"\aliteral\x18\x01 \x01(\tH\x00R\aliteral\x12\x1c\n" +
 	"\bargument\x18\x02 \x01(\tH\x00R\bargumentB\x06\n" +
-	"\x04kind\"\xa3\x03\n" +
+	"\x04kind\"\xc8\x03\n" +
 	"\bArgument\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12)\n" +
 	"\x02in\x18\x02 \x01(\x0e2\x19.bindery.ir.v1.ArgumentInR\x02in\x12/\n" +
@@ -7254,7 +7264,8 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\x05place\x18\t \x03(\tR\x05place\x12\x18\n" +
 	"\achecked\x18\n" +
 	" \x01(\bR\achecked\x12\x1a\n" +
-	"\bnullable\x18\v \x01(\bR\bnullableB\b\n" +
+	"\bnullable\x18\v \x01(\bR\bnullable\x12#\n" +
+	"\rclient_header\x18\f \x01(\tR\fclientHeaderB\b\n" +
 	"\x06_itemsB\b\n" +
 	"\x06_style\"Q\n" +
 	"\aPayload\x12\x1a\n" +

@@ -1,12 +1,15 @@
 package irv1
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // MaxPlace is how many members deep an argument's place in the body can be.
 const MaxPlace = 16
 
 func (p *problems) arguments(t *Tool, b *Binding) {
-	names, places := map[string]bool{}, Places{}
+	names, places, said := map[string]bool{}, Places{}, map[string]bool{}
 	for _, a := range t.GetArguments() {
 		field := "args." + a.GetName()
 		p.check(a.GetName() != "" && !names[a.GetName()], field, "the argument has no name of its own")
@@ -16,6 +19,12 @@ func (p *problems) arguments(t *Tool, b *Binding) {
 			p.addf(field, "argument %q goes to the same place", other)
 		}
 		p.argumentType(field, a)
+		if header := a.GetClientHeader(); header != "" {
+			name, ok := strings.CutPrefix(header, ClientHeaderPrefix)
+			p.check(ok && name != "" && ValidHeaderName(header), field+".mcpHeader", "%q is no header in which clients say arguments", header)
+			p.check(!said[header], field+".mcpHeader", "clients say another argument in %s", header)
+			said[header] = true
+		}
 		switch a.GetIn() {
 		case ArgumentIn_ARGUMENT_IN_PATH:
 			p.check(a.GetRequired(), field, "an argument of the path must be required")

@@ -341,6 +341,13 @@ func TestValidate(t *testing.T) {
 		{"object in the path", func(b *irv1.Binding) { b.Tools[0].Arguments[0].Type = irv1.ArgumentType_ARGUMENT_TYPE_OBJECT }, `binding "library": tool "get_book": args.id.type: an object must be`},
 		{"any type without a schema", argument(&irv1.Argument{In: irv1.ArgumentIn_ARGUMENT_IN_BODY, Type: irv1.ArgumentType_ARGUMENT_TYPE_ANY, Place: []string{"x"}}),
 			`binding "library": tool "get_book": args.x.type: without a type it must be in the body, with a schema`},
+		{"client header of another kind", argument(&irv1.Argument{In: irv1.ArgumentIn_ARGUMENT_IN_QUERY, Type: 1, ClientHeader: "Authorization"}), `binding "library": tool "get_book": args.x.mcpHeader: "Authorization" is no header in which`},
+		{"client header in another form", argument(&irv1.Argument{In: irv1.ArgumentIn_ARGUMENT_IN_QUERY, Type: 1, ClientHeader: "Mcp-Param-region"}), `binding "library": tool "get_book": args.x.mcpHeader: "Mcp-Param-region" is no`},
+		{"client header without a name", argument(&irv1.Argument{In: irv1.ArgumentIn_ARGUMENT_IN_QUERY, Type: 1, ClientHeader: "Mcp-Param-"}), `binding "library": tool "get_book": args.x.mcpHeader: "Mcp-Param-" is no`},
+		{"client header twice", func(b *irv1.Binding) {
+			argument(&irv1.Argument{In: irv1.ArgumentIn_ARGUMENT_IN_QUERY, Type: 1, ClientHeader: "Mcp-Param-X"})(b)
+			b.Tools[0].Arguments[0].ClientHeader = "Mcp-Param-X"
+		}, `binding "library": tool "get_book": args.x.mcpHeader: clients say another argument in Mcp-Param-X`},
 		{"null in the query", argument(&irv1.Argument{In: irv1.ArgumentIn_ARGUMENT_IN_QUERY, Type: 1, Nullable: true}), `binding "library": tool "get_book": args.x.nullable: null is a value in the body only`},
 		{"place in the query", argument(&irv1.Argument{In: irv1.ArgumentIn_ARGUMENT_IN_QUERY, Type: 1, Place: []string{"x"}}), `binding "library": tool "get_book": args.x.as: only an argument of the body`},
 		{"header argument without header", argument(&irv1.Argument{In: irv1.ArgumentIn_ARGUMENT_IN_HEADER, Type: 1}), `binding "library": tool "get_book": args.x.as: "" is not the canonical name`},
