@@ -1,64 +1,77 @@
 package studio
 
 import (
+	"bytes"
+	_ "embed"
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 )
 
-// forms are the questions of each form, by step: a step is done when all of its
-// questions are answered.
-var forms = map[string][][]string{
-	"name":    {{"user_name"}},
-	"capital": {{"capital_question"}},
-	"roots":   {{"client_roots"}},
-	"consent": {{"confirm"}},
-	"all":     {{"user_name", "greeting", "client_roots"}},
-	"either":  {{"user_name"}, {"greeting"}},
-	"steps":   {{"step1"}, {"step2"}},
+// A form is a series of steps, each of questions by key. What a question is does not
+// matter to the service: whoever fills the form in has to know.
+type form struct {
+	Steps []map[string]json.RawMessage `json:"steps"`
+	Any   bool                         `json:"any"` // one answer of a step will do
 }
 
-// A sheet is a form as far as it is filled in. The service keeps none: whoever fills
-// it in brings it back.
+//go:embed forms.json
+var formsJSON []byte
+
+// readForms returns the forms of the service by name.
+func readForms() map[string]form {
+	var forms map[string]form
+	if err := json.Unmarshal(formsJSON, &forms); err != nil {
+		panic(err) // a test reads them
+	}
+	return forms
+}
+
+// A sheet is a form as far as it is filled in. The service keeps none: whoever fills it
+// in brings it back.
 type sheet struct {
 	Answers map[string]json.RawMessage `json:"answers"` // by question; each is an object
 }
 
-// fill takes answers, and the sheet so far; it asks for what is missing (428), or
-// answers with what it was told.
-func fill(w http.ResponseWriter, r *http.Request) {
-	steps, ok := forms[r.PathValue("name")]
-	if !ok {
-		fail(w, http.StatusNotFound, "There is no such form.")
-		return
-	}
-	var given struct {
-		sheet
-		Sheet string `json:"sheet"`
-	}
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<20)).Decode(&given); err != nil {
-		fail(w, http.StatusBadRequest, "The body is no form.")
-		return
-	}
-	s, err := parseSheet(given.Sheet)
-	if err != nil {
-		fail(w, http.StatusBadRequest, "The sheet is none of this service.")
-		return
-	}
-	for i, questions := range steps {
-		s.take(questions, given.Answers)
-		if missing := s.missing(questions); len(missing) > 0 {
-			say(w, http.StatusPreconditionRequired, map[string]any{"step": i + 1, "missing": missing, "sheet": s.String()})
-			return
-		}
-	}
-	file(w, "text/plain; charset=utf-8", []byte("You said: "+s.said()))
+// A filling is what comes to a form.
+type filling struct {
+	sheet
+	Sheet string            `json:"sheet"` // as the service gave it out; "" at the beginning
+	Words map[string]string `json:"words"` // stand in questions where they have {NAME}
 }
 
-func parseSheet(text string) (sheet, error) {
+// fill takes answers, and the sheet so far; it asks for what is missing (428), or
+// answers with what it was told.
+func fill(forms map[string]form) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		f, ok := forms[r.PathValue("name")]
+		if !ok {
+			fail(w, http.StatusNotFound, "There is no such form.")
+			return
+		}
+		var given filling
+		if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<20)).Decode(&given); err != nil {
+			fail(w, http.StatusBadRequest, "The body is no form.")
+			return
+		}
+		s, err := openSheet(given.Sheet)
+		if err != nil {
+			fail(w, http.StatusBadRequest, "The sheet is none of this service.")
+			return
+		}
+		for i, questions := range f.Steps {
+			missing := s.take(questions, given.Answers)
+			if len(missing) > 0 && (!f.Any || len(missing) == len(questions)) {
+				say(w, http.StatusPreconditionRequired, map[string]any{"step": i + 1, "questions": worded(missing, given.Words), "sheet": s.String()})
+				return
+			}
+		}
+		file(w, "text/plain; charset=utf-8", append([]byte("You said: "), encoded(s.Answers)...))
+	}
+}
+
+func openSheet(text string) (sheet, error) {
 	s := sheet{Answers: map[string]json.RawMessage{}}
 	if text == "" {
 		return s, nil
@@ -70,32 +83,38 @@ func parseSheet(text string) (sheet, error) {
 	return s, json.Unmarshal(data, &s)
 }
 
-func (s sheet) String() string {
-	data, err := json.Marshal(s)
-	if err != nil {
-		panic(err) // answers are JSON that was decoded
-	}
-	return base64.RawURLEncoding.EncodeToString(data)
-}
+func (s sheet) String() string { return base64.RawURLEncoding.EncodeToString(encoded(s)) }
 
-// take notes the answers to questions; what is no object is no answer.
-func (s sheet) take(questions []string, answers map[string]json.RawMessage) {
-	for _, q := range questions {
-		if a := answers[q]; strings.HasPrefix(string(a), "{") {
-			s.Answers[q] = a
+// take notes the answers to questions and returns the questions that have none; what
+// is no object is no answer.
+func (s sheet) take(questions, answers map[string]json.RawMessage) map[string]json.RawMessage {
+	missing := map[string]json.RawMessage{}
+	for key, question := range questions {
+		if bytes.HasPrefix(answers[key], []byte("{")) {
+			s.Answers[key] = answers[key]
+		}
+		if s.Answers[key] == nil {
+			missing[key] = question
 		}
 	}
+	return missing
 }
 
-func (s sheet) missing(questions []string) []string {
-	return slices.DeleteFunc(slices.Clone(questions), func(q string) bool { return s.Answers[q] != nil })
-}
-
-// said is all answers, in the order of their questions' names.
-func (s sheet) said() string {
-	data, err := json.Marshal(s.Answers)
-	if err != nil {
-		return fmt.Sprint(err)
+// worded returns questions with the words that stand in them.
+func worded(questions map[string]json.RawMessage, words map[string]string) json.RawMessage {
+	text := string(encoded(questions))
+	for name, word := range words {
+		quoted := encoded(word)
+		text = strings.ReplaceAll(text, "{"+name+"}", string(quoted[1:len(quoted)-1]))
 	}
-	return string(data)
+	return json.RawMessage(text)
+}
+
+// encoded returns v, which is made of what was decoded, as JSON.
+func encoded(v any) []byte {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return data
 }

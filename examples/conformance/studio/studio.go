@@ -27,7 +27,7 @@ func New(shelves *Shelves) http.Handler {
 	mux.HandleFunc("GET /v1/things/{id}", thing)
 	mux.HandleFunc("GET /v1/ruins", ruin)
 	mux.HandleFunc("POST /v1/works", work)
-	mux.HandleFunc("POST /v1/forms/{name}", fill)
+	mux.HandleFunc("POST /v1/forms/{name}", fill(readForms()))
 	mux.HandleFunc("POST /v1/shelves/{name}", shelves.put)
 	return mux
 }

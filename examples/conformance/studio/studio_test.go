@@ -24,33 +24,52 @@ func post(t *testing.T, h http.Handler, path, body string) (int, string) {
 	return w.Code, strings.TrimSpace(string(got))
 }
 
+// asked posts body to a form that then asks for something, and returns the sheet.
+func asked(t *testing.T, h http.Handler, form, body, want string) string {
+	t.Helper()
+	status, got := post(t, h, "/v1/forms/"+form, body)
+	before, sheet, _ := strings.Cut(got, `"sheet":"`)
+	sheet, after, _ := strings.Cut(sheet, `"`)
+	if status != http.StatusPreconditionRequired || before+after != want {
+		t.Fatalf("%s: %d %s", body, status, got)
+	}
+	return sheet
+}
+
 // TestForm fills in a form of two steps: what was said in the first is on the sheet.
 func TestForm(t *testing.T) {
 	h := studio.New(&studio.Shelves{})
-	const path = "/v1/forms/steps"
-	asked := func(body, want string) string {
-		t.Helper()
-		status, got := post(t, h, path, body)
-		before, sheet, _ := strings.Cut(got, `"sheet":"`)
-		sheet, after, _ := strings.Cut(sheet, `"`)
-		if status != http.StatusPreconditionRequired || before+after != want {
-			t.Fatalf("%s: %d %s", body, status, got)
-		}
-		return sheet
-	}
-	first := `{"missing":["step1"],,"step":1}`
-	asked(`{}`, first)
-	asked(`{"answers":{"step1":12345}}`, first)
-	asked(`{"answers":{"other":{}}}`, first)
-	sheet := asked(`{"answers":{"step1":{"name":"Ada"}}}`, `{"missing":["step2"],,"step":2}`)
-	status, got := post(t, h, path, `{"sheet":"`+sheet+`","answers":{"step2":{"color":"blue"},"step1":{"name":"Eve"}}}`)
-	if want := `You said: {"step1":{"name":"Eve"},"step2":{"color":"blue"}}`; status != http.StatusOK || got != want {
+	first := `{"questions":{"step1":null},,"step":1}`
+	asked(t, h, "travel", `{}`, first)
+	asked(t, h, "travel", `{"answers":{"step1":12345}}`, first)
+	asked(t, h, "travel", `{"answers":{"other":{}}}`, first)
+	sheet := asked(t, h, "travel", `{"answers":{"step1":{"name":"Ada"}}}`, `{"questions":{"step2":null},,"step":2}`)
+	const path = "/v1/forms/travel"
+	status, got := post(t, h, path, `{"sheet":"`+sheet+`","answers":{"step2":{"color":"blue"}}}`)
+	if want := `You said: {"step1":{"name":"Ada"},"step2":{"color":"blue"}}`; status != http.StatusOK || got != want {
 		t.Errorf("%d %s", status, got)
 	}
 	for _, body := range []string{`no JSON`, `{"sheet":"no sheet"}`} {
 		if status, _ := post(t, h, path, body); status != http.StatusBadRequest {
 			t.Errorf("%s: %d", body, status)
 		}
+	}
+	if status, _ := post(t, h, "/v1/forms/none", `{}`); status != http.StatusNotFound {
+		t.Errorf("no form: %d", status)
+	}
+}
+
+// TestWords holds that words stand in questions as text, and that one answer of some
+// can be enough.
+func TestWords(t *testing.T) {
+	h := studio.New(&studio.Shelves{})
+	asked(t, h, "prompt", `{"words":{"prompt":"\"Hello\""}}`, `{"questions":{"answer":{"method":"sampling/createMessage",`+
+		`"params":{"messages":[{"role":"user","content":{"type":"text","text":"\"Hello\""}}],"maxTokens":100}}},,"step":1}`)
+	if status, got := post(t, h, "/v1/forms/either", `{"answers":{"greeting":{}}}`); status != http.StatusOK || got != `You said: {"greeting":{}}` {
+		t.Errorf("%d %s", status, got)
+	}
+	if status, _ := post(t, h, "/v1/forms/all", `{"answers":{"greeting":{}}}`); status != http.StatusPreconditionRequired {
+		t.Errorf("%d", status)
 	}
 }
 
