@@ -26,7 +26,7 @@ type binding struct {
 	toolAt   map[string]*sourcev1.Position
 	promptAt map[string]*sourcev1.Position
 	parts    []part // of documents, sorted by path
-	source   value  // what was read
+	source   value  // what was read, placed
 }
 
 // A reading is a binding that is being read.
@@ -62,7 +62,7 @@ func (u *unit) read(name string, v value, r report) *binding {
 	v.source = source
 	b := &binding{name: name, dir: u.dir, ir: &irv1.Binding{Name: name}, at: v.where()}
 	b.toolAt, b.promptAt = map[string]*sourcev1.Position{}, map[string]*sourcev1.Position{}
-	b.source = v
+	b.source = v.placed()
 	rd := &reading{report: r, unit: u, out: b, schema: v.get("schema")}
 	v.note()
 	b.ir.Title = v.get("title").text()

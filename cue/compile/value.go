@@ -94,6 +94,10 @@ func (v value) get(label string) value {
 	return v.down(label, v.cue.LookupPath(cue.MakePath(cue.Str(label))))
 }
 
+// placed returns what is left of v for who only asks where it was written. It keeps
+// nothing in memory of what was evaluated, which is a hundred times as much.
+func (v value) placed() value { return value{path: v.path, author: v.author} }
+
 func (v value) exists() bool { return v.cue.Exists() }
 
 // sorted returns the labels of a map with their values, sorted.

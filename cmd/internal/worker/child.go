@@ -82,7 +82,8 @@ func (c child) start() (*process, error) {
 func (p *process) run(ctx context.Context, in []byte) ([]byte, error) {
 	defer p.end(nil)
 	defer context.AfterFunc(ctx, func() { p.end(ctx.Err()) })()
-	timer := time.AfterFunc(p.deadline, func() { p.end(errDeadline) })
+	deadline := p.deadline + time.Duration(len(in)>>20)*perMiB
+	timer := time.AfterFunc(deadline, func() { p.end(errDeadline) })
 	defer timer.Stop()
 	go func() {
 		_, _ = p.in.Write(in) // a child that does not read says why it ends
@@ -97,7 +98,7 @@ func (p *process) run(ctx context.Context, in []byte) ([]byte, error) {
 	case cause == errFlood:
 		return nil, errFlood
 	case cause == errDeadline:
-		return nil, tookTooLong(p.deadline)
+		return nil, tookTooLong(deadline)
 	}
 	return nil, failure(p.cmd.ProcessState, p.stderr.buffer.String(), p.err)
 }

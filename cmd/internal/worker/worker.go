@@ -27,7 +27,8 @@ import (
 const Arg = "bindery-compile-worker"
 
 const (
-	deadline   = 10 * time.Second // from the start of the child to its end
+	deadline   = 10 * time.Second // from the sources to the end of the child, and
+	perMiB     = 5 * time.Second  // so much more for each MiB of sources
 	maxCPU     = 40 * time.Second // on all cores together
 	maxMemory  = 2 << 30          // bytes, beyond what the program takes at its start
 	maxStack   = 128 << 20        // bytes, of one goroutine
