@@ -33,6 +33,8 @@ func (rd *reading) errors(v value) *irv1.Errors {
 	if unwrap := v.get("unwrap"); unwrap.exists() {
 		e.Unwrap = pointer(unwrap.text())
 	}
+	codes := v.get("codes")
+	e.ToolCodes, e.ResourceCodes, e.PromptCodes = readCodes(codes.get("tool")), readCodes(codes.get("resource")), readCodes(codes.get("prompt"))
 	usable := v.get("usable").fields()
 	for _, member := range sorted(usable) {
 		if usable[member].flag() {
@@ -42,6 +44,19 @@ func (rd *reading) errors(v value) *irv1.Errors {
 	e.Rules = rd.errorRules(v.get("rules"))
 	rd.checkCoverage(e, v.get("rules"))
 	return e
+}
+
+// readCodes reads codes of one kind; nil where the author says nothing of them.
+func readCodes(v value) *irv1.Codes {
+	c := &irv1.Codes{
+		NotFound: int32(v.get("notFound").number(0)),
+		Failed:   int32(v.get("failed").number(0)),
+		Denied:   int32(v.get("denied").number(0)),
+	}
+	if proto.Equal(c, &irv1.Codes{}) {
+		return nil
+	}
+	return c
 }
 
 func (rd *reading) errorRules(v value) []*irv1.ErrorRule {

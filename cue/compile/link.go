@@ -21,6 +21,7 @@ func link(all []*binding, compiled *sourcev1.Compiled, list *diag.List) error {
 	checkPrompts(bindings, r)
 	checkShelves(bindings, r)
 	checkWidgets(bindings, r)
+	checkCodes(bindings, r)
 	checkShared(bindings, r)
 	linkDocuments(bindings, r)
 	if list.Failed() {
@@ -152,6 +153,29 @@ func checkPrompts(bindings []*binding, r report) {
 			owners[at] = b
 			if counts[at.endpoint]++; counts[at.endpoint] == irv1.MaxPrompts+1 {
 				r.tooManyPrompts(b, at.endpoint)
+			}
+		}
+	}
+}
+
+// checkCodes reports bindings of one endpoint that have different codes for what there
+// is not: then there is no binding to say which of them counts.
+func checkCodes(bindings []*binding, r report) {
+	type place struct {
+		endpoint string
+		kind     irv1.Kind
+	}
+	owners := map[place]*binding{}
+	for _, b := range bindings {
+		for _, k := range irv1.Kinds() {
+			code := b.ir.GetErrors().Codes(k).GetNotFound()
+			at := place{b.ir.GetEndpoint(), k}
+			switch other := owners[at]; {
+			case code == 0:
+			case other == nil:
+				owners[at] = b
+			case other.ir.GetErrors().Codes(k).GetNotFound() != code:
+				r.codeConflict(b, other, k)
 			}
 		}
 	}

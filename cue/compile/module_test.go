@@ -392,6 +392,11 @@ func tlsText(t *irv1.TLS) string {
 
 func renderErrors(b *bytes.Buffer, e *irv1.Errors) {
 	fmt.Fprintf(b, "\terrors %s %d unwrap=%q message=%q usable=%q\n", e.GetStyle(), e.GetCode(), e.GetUnwrap().GetTokens(), e.GetMessage().GetTokens(), e.GetUsable())
+	for _, k := range irv1.Kinds() {
+		if c := e.Codes(k); c != nil {
+			fmt.Fprintf(b, "\t\tcodes %s notFound=%d failed=%d denied=%d\n", k, c.GetNotFound(), c.GetFailed(), c.GetDenied())
+		}
+	}
 	for _, r := range e.GetRules() {
 		renderRule(b, r)
 	}

@@ -29,6 +29,17 @@ type binding struct {
 	source   value  // what was read, placed
 }
 
+// place returns where the author wrote a field of the binding itself, or else the
+// binding.
+func (b *binding) place(field string) *sourcev1.Position {
+	for _, e := range b.entries {
+		if e.GetTool() == "" && e.GetField() == field {
+			return e.GetPosition()
+		}
+	}
+	return b.at
+}
+
 // A reading is a binding that is being read.
 type reading struct {
 	report

@@ -53,3 +53,12 @@ func list(conditions []*irv1.Condition) string {
 	}
 	return strings.Join(words, ", ")
 }
+
+// codeConflict reports that b and other differ in the code for what there is not of a
+// kind.
+func (r report) codeConflict(b, other *binding, kind irv1.Kind) {
+	field := "errors.codes." + kind.String() + ".notFound"
+	r.list.Errorf(diag.Problem{Pos: b.place(field), Code: "code-conflict", Path: dotted("bindings", b.name) + "." + field,
+		Hint: "let one of the bindings say it, or both the same, or give one of them another endpoint"},
+		"binding %q says otherwise at %s (%s): what there is not belongs to neither", other.name, b.ir.GetEndpoint(), diag.Place(other.place(field)))
+}

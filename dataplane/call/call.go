@@ -95,6 +95,8 @@ type Request struct {
 	// Traceparent and Tracestate are those of the "_meta" that the call came with, ""
 	// for none. They count where Header says nothing of a trace.
 	Traceparent, Tracestate string
+	// For is what the caller asked for, that the call is made for.
+	For irv1.Kind
 }
 
 // An Outcome is how a call ended.
@@ -138,7 +140,8 @@ type Outcome struct {
 	// neither secrets nor anything that the caller or the upstream sent.
 	Err error
 
-	again bool // the rule says that the request may be sent again
+	again   bool // the rule says that the request may be sent again
+	uncoded bool // no rule gave the error its code
 }
 
 // An Error is what the caller gets in place of a result.
@@ -178,6 +181,7 @@ func Do(ctx context.Context, t *table.Tool, r Request) (o Outcome) {
 	}
 	o.Breaches = append(noted, o.Breaches...)
 	o.Checks = append(names(unmet), o.Checks...)
+	o.recode(t.Errors, r.For)
 	return o
 }
 

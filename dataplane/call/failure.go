@@ -79,10 +79,11 @@ func failed(t *table.Tool, failure irv1.Failure, resp *upstream.Response, why er
 }
 
 // Unfit returns what becomes of o, the outcome of a call of t that ended with a body
-// or a part, where whoever asked for the call cannot use that, for the reason why: which
-// only the log gets, and which repeats nothing of it.
-func Unfit(t *table.Tool, o Outcome, why error) Outcome {
+// or a part, where that is nothing of the kind that was asked for, for the reason why:
+// which only the log gets, and which repeats nothing of it.
+func Unfit(t *table.Tool, k irv1.Kind, o Outcome, why error) Outcome {
 	failure := failed(t, irv1.Failure_FAILURE_UNUSABLE, &upstream.Response{Status: o.Status}, why)
+	failure.recode(t.Errors, k)
 	o.Class, o.Err, o.Error, o.Rule = failure.Class, failure.Err, failure.Error, failure.Rule
 	o.Body, o.Part = nil, nil
 	return o
@@ -160,6 +161,7 @@ func fallback(rule *table.Rule) rawjson.Value {
 // or the one in data, or else sentence.
 func (o *Outcome) fail(e *table.Errors, rule *table.Rule, data rawjson.Value, sentence string) {
 	o.Error = &Error{Code: e.Code, Data: data, Style: e.Style}
+	o.uncoded = rule == nil || rule.Code == 0
 	if rule != nil {
 		o.Rule, o.again, o.Error.Message = rule.Name, rule.Retry, rule.Message
 		if rule.Code != 0 {
@@ -171,5 +173,12 @@ func (o *Outcome) fail(e *table.Errors, rule *table.Rule, data rawjson.Value, se
 	}
 	if o.Error.Message == "" {
 		o.Error.Message = sentence
+	}
+}
+
+// recode gives the error of o, unless a rule has, the code for what was asked for.
+func (o *Outcome) recode(e *table.Errors, k irv1.Kind) {
+	if o.Error != nil && o.uncoded {
+		o.Error.Code = e.CodeFor(k, o.Status)
 	}
 }

@@ -45,14 +45,14 @@ func Messages(p *table.Prompt, values fill.Values) []byte {
 // returns their array. It is nil exactly if the outcome has an error: an answer without
 // messages is one that cannot be used.
 func Ask(ctx context.Context, p *table.Prompt, values fill.Values, r call.Request) ([]byte, call.Outcome) {
-	r.Arguments = fill.Arguments(p.Use.Arguments, values)
+	r.Arguments, r.For = fill.Arguments(p.Use.Arguments, values), irv1.KindPrompt
 	o := call.Do(ctx, p.Use.Tool, r)
 	if o.Error != nil {
 		return nil, o
 	}
 	messages, err := received(p, o)
 	if err != nil {
-		return nil, call.Unfit(p.Use.Tool, o, err)
+		return nil, call.Unfit(p.Use.Tool, r.For, o, err)
 	}
 	return messages, o
 }

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -25,7 +26,7 @@ func (e *endpoint) callTool(ctx context.Context, t *table.Table, req *mcp.CallTo
 	tool := e.tool(t, req.Params.Name)
 	if tool == nil {
 		done(nil, call.Outcome{Class: call.InvalidParams})
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("unknown tool %.64q", req.Params.Name)}
+		return nil, e.unknown(t, irv1.KindTool, req.Params.Name)
 	}
 	if req.Extra != nil && !tool.Interruptible {
 		// Over HTTP all that a client does to cancel is to be gone.
@@ -64,6 +65,15 @@ func callerOf(ctx context.Context, req *mcp.CallToolRequest) caller {
 		}
 	}
 	return c
+}
+
+// unknown is the error for what there is not of a kind in t, which is called name.
+func (e *endpoint) unknown(t *table.Table, k irv1.Kind, name string) *jsonrpc.Error {
+	code := 0
+	if at := e.at(t); at != nil {
+		code = at.NotFound(k)
+	}
+	return &jsonrpc.Error{Code: int64(cmp.Or(code, call.CodeInvalidParams)), Message: fmt.Sprintf("unknown %s %.64q", k, name)}
 }
 
 // answerOf returns the answer of t that o, the outcome of a call of tool, becomes for

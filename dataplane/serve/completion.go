@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"fmt"
 	"maps"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -12,6 +11,7 @@ import (
 	"github.com/bindery-dev/bindery/dataplane/complete"
 	"github.com/bindery-dev/bindery/dataplane/fill"
 	"github.com/bindery-dev/bindery/dataplane/table"
+	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
 
 // complete answers a completion/complete by t. A call that fails offers nothing, and is
@@ -46,7 +46,7 @@ func (e *endpoint) completion(t *table.Table, p *mcp.CompleteParams) (*table.Com
 		if prompt := e.prompt(t, p.Ref.Name); prompt != nil {
 			return prompt.Completion(p.Argument.Name), nil
 		}
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("unknown prompt %.64q", p.Ref.Name)}
+		return nil, e.unknown(t, irv1.KindPrompt, p.Ref.Name)
 	}
 	return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "there is no resource template of this URI"}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/bindery-dev/bindery/dataplane/prompt"
 	"github.com/bindery-dev/bindery/dataplane/rawjson"
 	"github.com/bindery-dev/bindery/dataplane/table"
+	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
 
 const methodPrompt = "prompts/get"
@@ -31,7 +32,7 @@ func (e *endpoint) listPrompts(t *table.Table, req *mcp.ListPromptsRequest) (mcp
 func (e *endpoint) getPrompt(ctx context.Context, t *table.Table, req *mcp.GetPromptRequest) (mcp.Result, error) {
 	p := e.prompt(t, req.Params.Name)
 	if p == nil {
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("unknown prompt %.64q", req.Params.Name)}
+		return nil, e.unknown(t, irv1.KindPrompt, req.Params.Name)
 	}
 	if name := prompt.Missing(p, req.Params.Arguments); name != "" {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("argument %q is missing", name)}

@@ -17,6 +17,7 @@ type binding struct {
 	documents []*Document
 	icons     []*irv1.Icon // of the endpoint
 	prompts   []*Prompt
+	notFound  map[irv1.Kind]int // codes for what there is not; 0 for the default
 }
 
 // builder makes the parts of next, from those of prev where they are equal.
@@ -63,9 +64,12 @@ func (b *builder) keep(source *irv1.Binding) {
 }
 
 func (b *builder) binding(source *irv1.Binding) *binding {
-	ready := &binding{endpoint: source.GetEndpoint(), icons: source.GetIcons()}
+	ready := &binding{endpoint: source.GetEndpoint(), notFound: map[irv1.Kind]int{}, icons: source.GetIcons()}
 	for _, d := range source.GetDocuments() {
 		ready.documents = append(ready.documents, newDocument(d))
+	}
+	for _, k := range irv1.Kinds() {
+		ready.notFound[k] = int(source.GetErrors().Codes(k).GetNotFound())
 	}
 	service := b.service(source.GetUpstream())
 	failures, err := newErrors(source.GetErrors())

@@ -2,6 +2,7 @@ package table
 
 import (
 	"fmt"
+	"net/http"
 
 	"github.com/bindery-dev/bindery/dataplane/rawjson"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
@@ -17,6 +18,21 @@ type Errors struct {
 	Payload PayloadError
 
 	rules rules
+	codes map[irv1.Kind]*irv1.Codes // nil for the defaults
+}
+
+// CodeFor returns the code of JSON-RPC for a failure that no rule has a code for, where
+// something of a kind was asked for; status is the upstream's, 0 for none.
+func (e *Errors) CodeFor(k irv1.Kind, status int) int {
+	c := e.codes[k]
+	denied := status == http.StatusUnauthorized || status == http.StatusForbidden
+	switch {
+	case denied && c.GetDenied() != 0:
+		return int(c.GetDenied())
+	case c.GetFailed() != 0:
+		return int(c.GetFailed())
+	}
+	return e.Code
 }
 
 // A Rule is what a failure that it matches becomes.
@@ -78,6 +94,10 @@ func newErrors(source *irv1.Errors) (*Errors, error) {
 		Unwrap:  source.GetUnwrap(),
 		Message: source.GetMessage(),
 		Usable:  source.GetUsable(),
+		codes:   map[irv1.Kind]*irv1.Codes{},
+	}
+	for _, k := range irv1.Kinds() {
+		e.codes[k] = source.Codes(k)
 	}
 	var err error
 	if e.rules, err = newRules(source.GetRules()); err != nil {

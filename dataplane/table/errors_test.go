@@ -70,3 +70,16 @@ func TestRulesAllocateNothing(t *testing.T) {
 		t.Errorf("rules are %s, with %v allocations", got, allocs)
 	}
 }
+
+// What there is not has the code of the binding that says one.
+func TestNotFound(t *testing.T) {
+	b := shop()
+	b.bindings[0].Errors.PromptCodes = &irv1.Codes{NotFound: -3}
+	b.bindings[1].Errors.ToolCodes = &irv1.Codes{NotFound: -1, Denied: -5}
+	tab := b.build(t, nil, table.Deps{})
+	for k, want := range map[irv1.Kind]int{irv1.KindTool: -1, irv1.KindResource: 0, irv1.KindPrompt: -3} {
+		if got, other := tab.Endpoint("/mcp").NotFound(k), tab.Endpoint("/a/mcp").NotFound(k); got != want || other != 0 {
+			t.Errorf("codes for an unknown %s are %d and %d, want %d", k, got, other, want)
+		}
+	}
+}

@@ -7,6 +7,7 @@
 package table
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"net/http"
@@ -95,8 +96,9 @@ type Endpoint struct {
 	// Icons are pictures of the endpoint, in the author's order.
 	Icons []*irv1.Icon
 
-	byName  map[string]*Tool
-	prompts map[string]*Prompt
+	byName   map[string]*Tool
+	prompts  map[string]*Prompt
+	notFound map[irv1.Kind]int
 }
 
 // A Surface is everything that a client can see of an endpoint: a digest for each kind
@@ -111,6 +113,10 @@ func (e *Endpoint) Tool(name string) *Tool { return e.byName[name] }
 
 // Prompt returns the prompt called name; nil when there is none.
 func (e *Endpoint) Prompt(name string) *Prompt { return e.prompts[name] }
+
+// NotFound returns the code of JSON-RPC for what there is not of a kind; 0 for that of
+// MCP.
+func (e *Endpoint) NotFound(k irv1.Kind) int { return e.notFound[k] }
 
 // Completes reports whether there is anything to offer for what clients fill in.
 func (e *Endpoint) Completes() bool {
@@ -190,7 +196,7 @@ func newEndpoints(bindings []*binding) map[string]*Endpoint {
 	for _, b := range bindings {
 		e := endpoints[b.endpoint]
 		if e == nil {
-			e = &Endpoint{Path: b.endpoint, byName: map[string]*Tool{}, prompts: map[string]*Prompt{}}
+			e = &Endpoint{Path: b.endpoint, byName: map[string]*Tool{}, prompts: map[string]*Prompt{}, notFound: map[irv1.Kind]int{}}
 			endpoints[b.endpoint] = e
 		}
 		if len(b.icons) > 0 { // those of the others are the same
@@ -199,6 +205,9 @@ func newEndpoints(bindings []*binding) map[string]*Endpoint {
 		for _, t := range b.tools {
 			e.Tools = append(e.Tools, t)
 			e.byName[t.Name] = t
+		}
+		for k, code := range b.notFound {
+			e.notFound[k] = cmp.Or(e.notFound[k], code)
 		}
 		for _, p := range b.prompts {
 			e.Prompts = append(e.Prompts, p)

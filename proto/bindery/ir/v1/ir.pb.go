@@ -2765,7 +2765,13 @@ type Errors struct {
 	// one with a media type.
 	Rules []*ErrorRule `protobuf:"bytes,6,rep,name=rules,proto3" json:"rules,omitempty"`
 	// payload is what a payload that breaks its schema becomes.
-	Payload       *PayloadError `protobuf:"bytes,7,opt,name=payload,proto3" json:"payload,omitempty"`
+	Payload *PayloadError `protobuf:"bytes,7,opt,name=payload,proto3" json:"payload,omitempty"`
+	// tool_codes, resource_codes and prompt_codes are for what a caller asks for and does
+	// not get; absent for the defaults. Bindings of one endpoint do not differ in
+	// not_found, unless it is 0 in all but one.
+	ToolCodes     *Codes `protobuf:"bytes,10,opt,name=tool_codes,json=toolCodes,proto3" json:"tool_codes,omitempty"`
+	ResourceCodes *Codes `protobuf:"bytes,11,opt,name=resource_codes,json=resourceCodes,proto3" json:"resource_codes,omitempty"`
+	PromptCodes   *Codes `protobuf:"bytes,12,opt,name=prompt_codes,json=promptCodes,proto3" json:"prompt_codes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2849,6 +2855,91 @@ func (x *Errors) GetPayload() *PayloadError {
 	return nil
 }
 
+func (x *Errors) GetToolCodes() *Codes {
+	if x != nil {
+		return x.ToolCodes
+	}
+	return nil
+}
+
+func (x *Errors) GetResourceCodes() *Codes {
+	if x != nil {
+		return x.ResourceCodes
+	}
+	return nil
+}
+
+func (x *Errors) GetPromptCodes() *Codes {
+	if x != nil {
+		return x.PromptCodes
+	}
+	return nil
+}
+
+// Codes are JSON-RPC error codes; 0 for the default of each.
+type Codes struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// not_found is for what there is not; by default what MCP has for it.
+	NotFound int32 `protobuf:"varint,1,opt,name=not_found,json=notFound,proto3" json:"not_found,omitempty"`
+	// failed is for what failed where no rule has a code; by default Errors.code.
+	Failed int32 `protobuf:"varint,2,opt,name=failed,proto3" json:"failed,omitempty"`
+	// denied is for a 401 or 403 where no rule has a code; by default failed.
+	Denied        int32 `protobuf:"varint,3,opt,name=denied,proto3" json:"denied,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Codes) Reset() {
+	*x = Codes{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Codes) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Codes) ProtoMessage() {}
+
+func (x *Codes) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Codes.ProtoReflect.Descriptor instead.
+func (*Codes) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *Codes) GetNotFound() int32 {
+	if x != nil {
+		return x.NotFound
+	}
+	return 0
+}
+
+func (x *Codes) GetFailed() int32 {
+	if x != nil {
+		return x.Failed
+	}
+	return 0
+}
+
+func (x *Codes) GetDenied() int32 {
+	if x != nil {
+		return x.Denied
+	}
+	return 0
+}
+
 type Condition struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Types that are valid to be assigned to Kind:
@@ -2863,7 +2954,7 @@ type Condition struct {
 
 func (x *Condition) Reset() {
 	*x = Condition{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[19]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2875,7 +2966,7 @@ func (x *Condition) String() string {
 func (*Condition) ProtoMessage() {}
 
 func (x *Condition) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[19]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2888,7 +2979,7 @@ func (x *Condition) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Condition.ProtoReflect.Descriptor instead.
 func (*Condition) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{19}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Condition) GetKind() isCondition_Kind {
@@ -2980,7 +3071,7 @@ type ErrorRule struct {
 
 func (x *ErrorRule) Reset() {
 	*x = ErrorRule{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[20]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2992,7 +3083,7 @@ func (x *ErrorRule) String() string {
 func (*ErrorRule) ProtoMessage() {}
 
 func (x *ErrorRule) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[20]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3005,7 +3096,7 @@ func (x *ErrorRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorRule.ProtoReflect.Descriptor instead.
 func (*ErrorRule) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{20}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ErrorRule) GetName() string {
@@ -3090,7 +3181,7 @@ type BodyCondition struct {
 
 func (x *BodyCondition) Reset() {
 	*x = BodyCondition{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[21]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3102,7 +3193,7 @@ func (x *BodyCondition) String() string {
 func (*BodyCondition) ProtoMessage() {}
 
 func (x *BodyCondition) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[21]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3115,7 +3206,7 @@ func (x *BodyCondition) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BodyCondition.ProtoReflect.Descriptor instead.
 func (*BodyCondition) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{21}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *BodyCondition) GetAt() *Pointer {
@@ -3146,7 +3237,7 @@ type Scalar struct {
 
 func (x *Scalar) Reset() {
 	*x = Scalar{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[22]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3158,7 +3249,7 @@ func (x *Scalar) String() string {
 func (*Scalar) ProtoMessage() {}
 
 func (x *Scalar) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[22]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3171,7 +3262,7 @@ func (x *Scalar) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Scalar.ProtoReflect.Descriptor instead.
 func (*Scalar) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{22}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Scalar) GetKind() isScalar_Kind {
@@ -3244,7 +3335,7 @@ type HeaderMember struct {
 
 func (x *HeaderMember) Reset() {
 	*x = HeaderMember{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[23]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3256,7 +3347,7 @@ func (x *HeaderMember) String() string {
 func (*HeaderMember) ProtoMessage() {}
 
 func (x *HeaderMember) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[23]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3269,7 +3360,7 @@ func (x *HeaderMember) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HeaderMember.ProtoReflect.Descriptor instead.
 func (*HeaderMember) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{23}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *HeaderMember) GetName() string {
@@ -3297,7 +3388,7 @@ type Member struct {
 
 func (x *Member) Reset() {
 	*x = Member{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[24]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3309,7 +3400,7 @@ func (x *Member) String() string {
 func (*Member) ProtoMessage() {}
 
 func (x *Member) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[24]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3322,7 +3413,7 @@ func (x *Member) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Member.ProtoReflect.Descriptor instead.
 func (*Member) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{24}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Member) GetName() string {
@@ -3360,7 +3451,7 @@ type PayloadError struct {
 
 func (x *PayloadError) Reset() {
 	*x = PayloadError{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[25]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3372,7 +3463,7 @@ func (x *PayloadError) String() string {
 func (*PayloadError) ProtoMessage() {}
 
 func (x *PayloadError) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[25]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3385,7 +3476,7 @@ func (x *PayloadError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PayloadError.ProtoReflect.Descriptor instead.
 func (*PayloadError) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{25}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *PayloadError) GetCode() int32 {
@@ -3440,7 +3531,7 @@ type KeywordWord struct {
 
 func (x *KeywordWord) Reset() {
 	*x = KeywordWord{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[26]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3452,7 +3543,7 @@ func (x *KeywordWord) String() string {
 func (*KeywordWord) ProtoMessage() {}
 
 func (x *KeywordWord) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[26]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3465,7 +3556,7 @@ func (x *KeywordWord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KeywordWord.ProtoReflect.Descriptor instead.
 func (*KeywordWord) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{26}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *KeywordWord) GetKeyword() string {
@@ -3495,7 +3586,7 @@ type MediaRange struct {
 
 func (x *MediaRange) Reset() {
 	*x = MediaRange{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[27]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3507,7 +3598,7 @@ func (x *MediaRange) String() string {
 func (*MediaRange) ProtoMessage() {}
 
 func (x *MediaRange) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[27]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3520,7 +3611,7 @@ func (x *MediaRange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MediaRange.ProtoReflect.Descriptor instead.
 func (*MediaRange) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{27}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *MediaRange) GetKind() PartKind {
@@ -3550,7 +3641,7 @@ type ResultMeta struct {
 
 func (x *ResultMeta) Reset() {
 	*x = ResultMeta{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[28]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3562,7 +3653,7 @@ func (x *ResultMeta) String() string {
 func (*ResultMeta) ProtoMessage() {}
 
 func (x *ResultMeta) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[28]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3575,7 +3666,7 @@ func (x *ResultMeta) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResultMeta.ProtoReflect.Descriptor instead.
 func (*ResultMeta) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{28}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ResultMeta) GetKey() string {
@@ -3652,7 +3743,7 @@ type Tool struct {
 
 func (x *Tool) Reset() {
 	*x = Tool{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[29]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3664,7 +3755,7 @@ func (x *Tool) String() string {
 func (*Tool) ProtoMessage() {}
 
 func (x *Tool) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[29]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3677,7 +3768,7 @@ func (x *Tool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tool.ProtoReflect.Descriptor instead.
 func (*Tool) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{29}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Tool) GetName() string {
@@ -3862,7 +3953,7 @@ type SecurityScheme struct {
 
 func (x *SecurityScheme) Reset() {
 	*x = SecurityScheme{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[30]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3874,7 +3965,7 @@ func (x *SecurityScheme) String() string {
 func (*SecurityScheme) ProtoMessage() {}
 
 func (x *SecurityScheme) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[30]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3887,7 +3978,7 @@ func (x *SecurityScheme) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SecurityScheme.ProtoReflect.Descriptor instead.
 func (*SecurityScheme) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{30}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *SecurityScheme) GetKind() isSecurityScheme_Kind {
@@ -3940,7 +4031,7 @@ type NoAuthScheme struct {
 
 func (x *NoAuthScheme) Reset() {
 	*x = NoAuthScheme{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[31]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3952,7 +4043,7 @@ func (x *NoAuthScheme) String() string {
 func (*NoAuthScheme) ProtoMessage() {}
 
 func (x *NoAuthScheme) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[31]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3965,7 +4056,7 @@ func (x *NoAuthScheme) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NoAuthScheme.ProtoReflect.Descriptor instead.
 func (*NoAuthScheme) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{31}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{32}
 }
 
 type OAuth2Scheme struct {
@@ -3978,7 +4069,7 @@ type OAuth2Scheme struct {
 
 func (x *OAuth2Scheme) Reset() {
 	*x = OAuth2Scheme{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[32]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3990,7 +4081,7 @@ func (x *OAuth2Scheme) String() string {
 func (*OAuth2Scheme) ProtoMessage() {}
 
 func (x *OAuth2Scheme) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[32]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4003,7 +4094,7 @@ func (x *OAuth2Scheme) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OAuth2Scheme.ProtoReflect.Descriptor instead.
 func (*OAuth2Scheme) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{32}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *OAuth2Scheme) GetScopes() []string {
@@ -4031,7 +4122,7 @@ type Retry struct {
 
 func (x *Retry) Reset() {
 	*x = Retry{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[33]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4043,7 +4134,7 @@ func (x *Retry) String() string {
 func (*Retry) ProtoMessage() {}
 
 func (x *Retry) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[33]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4056,7 +4147,7 @@ func (x *Retry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Retry.ProtoReflect.Descriptor instead.
 func (*Retry) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{33}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Retry) GetAttempts() uint32 {
@@ -4093,7 +4184,7 @@ type PathPart struct {
 
 func (x *PathPart) Reset() {
 	*x = PathPart{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[34]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4105,7 +4196,7 @@ func (x *PathPart) String() string {
 func (*PathPart) ProtoMessage() {}
 
 func (x *PathPart) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[34]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4118,7 +4209,7 @@ func (x *PathPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PathPart.ProtoReflect.Descriptor instead.
 func (*PathPart) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{34}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *PathPart) GetKind() isPathPart_Kind {
@@ -4195,7 +4286,7 @@ type Argument struct {
 
 func (x *Argument) Reset() {
 	*x = Argument{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[35]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4207,7 +4298,7 @@ func (x *Argument) String() string {
 func (*Argument) ProtoMessage() {}
 
 func (x *Argument) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[35]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4220,7 +4311,7 @@ func (x *Argument) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Argument.ProtoReflect.Descriptor instead.
 func (*Argument) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{35}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Argument) GetName() string {
@@ -4318,7 +4409,7 @@ type Payload struct {
 
 func (x *Payload) Reset() {
 	*x = Payload{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[36]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4330,7 +4421,7 @@ func (x *Payload) String() string {
 func (*Payload) ProtoMessage() {}
 
 func (x *Payload) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[36]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4343,7 +4434,7 @@ func (x *Payload) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Payload.ProtoReflect.Descriptor instead.
 func (*Payload) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{36}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Payload) GetRequired() bool {
@@ -4379,7 +4470,7 @@ type Output struct {
 
 func (x *Output) Reset() {
 	*x = Output{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[37]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4391,7 +4482,7 @@ func (x *Output) String() string {
 func (*Output) ProtoMessage() {}
 
 func (x *Output) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[37]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4404,7 +4495,7 @@ func (x *Output) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Output.ProtoReflect.Descriptor instead.
 func (*Output) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{37}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Output) GetSchema() []byte {
@@ -4448,7 +4539,7 @@ type Annotations struct {
 
 func (x *Annotations) Reset() {
 	*x = Annotations{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[38]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4460,7 +4551,7 @@ func (x *Annotations) String() string {
 func (*Annotations) ProtoMessage() {}
 
 func (x *Annotations) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[38]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4473,7 +4564,7 @@ func (x *Annotations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Annotations.ProtoReflect.Descriptor instead.
 func (*Annotations) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{38}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Annotations) GetReadOnly() bool {
@@ -4527,7 +4618,7 @@ type CallCheck struct {
 
 func (x *CallCheck) Reset() {
 	*x = CallCheck{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[39]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4539,7 +4630,7 @@ func (x *CallCheck) String() string {
 func (*CallCheck) ProtoMessage() {}
 
 func (x *CallCheck) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[39]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4552,7 +4643,7 @@ func (x *CallCheck) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallCheck.ProtoReflect.Descriptor instead.
 func (*CallCheck) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{39}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *CallCheck) GetName() string {
@@ -4637,7 +4728,7 @@ type Subset struct {
 
 func (x *Subset) Reset() {
 	*x = Subset{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[40]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4649,7 +4740,7 @@ func (x *Subset) String() string {
 func (*Subset) ProtoMessage() {}
 
 func (x *Subset) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[40]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4662,7 +4753,7 @@ func (x *Subset) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Subset.ProtoReflect.Descriptor instead.
 func (*Subset) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{40}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Subset) GetThese() *Place {
@@ -4690,7 +4781,7 @@ type Alternative struct {
 
 func (x *Alternative) Reset() {
 	*x = Alternative{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[41]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4702,7 +4793,7 @@ func (x *Alternative) String() string {
 func (*Alternative) ProtoMessage() {}
 
 func (x *Alternative) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[41]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4715,7 +4806,7 @@ func (x *Alternative) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Alternative.ProtoReflect.Descriptor instead.
 func (*Alternative) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{41}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Alternative) GetAt() *Place {
@@ -4751,7 +4842,7 @@ type Prompt struct {
 
 func (x *Prompt) Reset() {
 	*x = Prompt{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[42]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4763,7 +4854,7 @@ func (x *Prompt) String() string {
 func (*Prompt) ProtoMessage() {}
 
 func (x *Prompt) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[42]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4776,7 +4867,7 @@ func (x *Prompt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Prompt.ProtoReflect.Descriptor instead.
 func (*Prompt) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{42}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Prompt) GetName() string {
@@ -4863,7 +4954,7 @@ type PromptArgument struct {
 
 func (x *PromptArgument) Reset() {
 	*x = PromptArgument{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[43]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4875,7 +4966,7 @@ func (x *PromptArgument) String() string {
 func (*PromptArgument) ProtoMessage() {}
 
 func (x *PromptArgument) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[43]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4888,7 +4979,7 @@ func (x *PromptArgument) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromptArgument.ProtoReflect.Descriptor instead.
 func (*PromptArgument) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{43}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *PromptArgument) GetName() string {
@@ -4936,7 +5027,7 @@ type PromptMessages struct {
 
 func (x *PromptMessages) Reset() {
 	*x = PromptMessages{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[44]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4948,7 +5039,7 @@ func (x *PromptMessages) String() string {
 func (*PromptMessages) ProtoMessage() {}
 
 func (x *PromptMessages) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[44]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4961,7 +5052,7 @@ func (x *PromptMessages) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromptMessages.ProtoReflect.Descriptor instead.
 func (*PromptMessages) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{44}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *PromptMessages) GetMessages() []*PromptMessage {
@@ -4985,7 +5076,7 @@ type PromptMessage struct {
 
 func (x *PromptMessage) Reset() {
 	*x = PromptMessage{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[45]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4997,7 +5088,7 @@ func (x *PromptMessage) String() string {
 func (*PromptMessage) ProtoMessage() {}
 
 func (x *PromptMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[45]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5010,7 +5101,7 @@ func (x *PromptMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromptMessage.ProtoReflect.Descriptor instead.
 func (*PromptMessage) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{45}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *PromptMessage) GetRole() Role {
@@ -5059,7 +5150,7 @@ type PromptUse struct {
 
 func (x *PromptUse) Reset() {
 	*x = PromptUse{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[46]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5071,7 +5162,7 @@ func (x *PromptUse) String() string {
 func (*PromptUse) ProtoMessage() {}
 
 func (x *PromptUse) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[46]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5084,7 +5175,7 @@ func (x *PromptUse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromptUse.ProtoReflect.Descriptor instead.
 func (*PromptUse) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{46}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *PromptUse) GetUse() *Use {
@@ -5116,7 +5207,7 @@ type Completion struct {
 
 func (x *Completion) Reset() {
 	*x = Completion{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[47]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5128,7 +5219,7 @@ func (x *Completion) String() string {
 func (*Completion) ProtoMessage() {}
 
 func (x *Completion) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[47]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5141,7 +5232,7 @@ func (x *Completion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Completion.ProtoReflect.Descriptor instead.
 func (*Completion) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{47}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *Completion) GetKind() isCompletion_Kind {
@@ -5195,7 +5286,7 @@ type Values struct {
 
 func (x *Values) Reset() {
 	*x = Values{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[48]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5207,7 +5298,7 @@ func (x *Values) String() string {
 func (*Values) ProtoMessage() {}
 
 func (x *Values) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[48]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5220,7 +5311,7 @@ func (x *Values) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Values.ProtoReflect.Descriptor instead.
 func (*Values) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{48}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *Values) GetValues() []string {
@@ -5242,7 +5333,7 @@ type CompletionUse struct {
 
 func (x *CompletionUse) Reset() {
 	*x = CompletionUse{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[49]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5254,7 +5345,7 @@ func (x *CompletionUse) String() string {
 func (*CompletionUse) ProtoMessage() {}
 
 func (x *CompletionUse) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[49]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5267,7 +5358,7 @@ func (x *CompletionUse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompletionUse.ProtoReflect.Descriptor instead.
 func (*CompletionUse) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{49}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *CompletionUse) GetUse() *Use {
@@ -5296,7 +5387,7 @@ type Use struct {
 
 func (x *Use) Reset() {
 	*x = Use{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[50]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5308,7 +5399,7 @@ func (x *Use) String() string {
 func (*Use) ProtoMessage() {}
 
 func (x *Use) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[50]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5321,7 +5412,7 @@ func (x *Use) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Use.ProtoReflect.Descriptor instead.
 func (*Use) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{50}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *Use) GetTool() string {
@@ -5354,7 +5445,7 @@ type UseArgument struct {
 
 func (x *UseArgument) Reset() {
 	*x = UseArgument{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[51]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5366,7 +5457,7 @@ func (x *UseArgument) String() string {
 func (*UseArgument) ProtoMessage() {}
 
 func (x *UseArgument) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[51]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5379,7 +5470,7 @@ func (x *UseArgument) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UseArgument.ProtoReflect.Descriptor instead.
 func (*UseArgument) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{51}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *UseArgument) GetName() string {
@@ -5461,7 +5552,7 @@ type Text struct {
 
 func (x *Text) Reset() {
 	*x = Text{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[52]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5473,7 +5564,7 @@ func (x *Text) String() string {
 func (*Text) ProtoMessage() {}
 
 func (x *Text) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[52]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5486,7 +5577,7 @@ func (x *Text) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Text.ProtoReflect.Descriptor instead.
 func (*Text) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{52}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *Text) GetParts() []*TextPart {
@@ -5509,7 +5600,7 @@ type TextPart struct {
 
 func (x *TextPart) Reset() {
 	*x = TextPart{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[53]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5521,7 +5612,7 @@ func (x *TextPart) String() string {
 func (*TextPart) ProtoMessage() {}
 
 func (x *TextPart) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[53]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5534,7 +5625,7 @@ func (x *TextPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TextPart.ProtoReflect.Descriptor instead.
 func (*TextPart) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{53}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *TextPart) GetKind() isTextPart_Kind {
@@ -5614,7 +5705,7 @@ type Resource struct {
 
 func (x *Resource) Reset() {
 	*x = Resource{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[54]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5626,7 +5717,7 @@ func (x *Resource) String() string {
 func (*Resource) ProtoMessage() {}
 
 func (x *Resource) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[54]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5639,7 +5730,7 @@ func (x *Resource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Resource.ProtoReflect.Descriptor instead.
 func (*Resource) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{54}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *Resource) GetName() string {
@@ -5765,7 +5856,7 @@ type File struct {
 
 func (x *File) Reset() {
 	*x = File{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[55]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5777,7 +5868,7 @@ func (x *File) String() string {
 func (*File) ProtoMessage() {}
 
 func (x *File) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[55]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5790,7 +5881,7 @@ func (x *File) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use File.ProtoReflect.Descriptor instead.
 func (*File) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{55}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *File) GetSha256() []byte {
@@ -5836,7 +5927,7 @@ type ResourceTemplate struct {
 
 func (x *ResourceTemplate) Reset() {
 	*x = ResourceTemplate{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[56]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5848,7 +5939,7 @@ func (x *ResourceTemplate) String() string {
 func (*ResourceTemplate) ProtoMessage() {}
 
 func (x *ResourceTemplate) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[56]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5861,7 +5952,7 @@ func (x *ResourceTemplate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResourceTemplate.ProtoReflect.Descriptor instead.
 func (*ResourceTemplate) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{56}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *ResourceTemplate) GetName() string {
@@ -5988,7 +6079,7 @@ type FilledText struct {
 
 func (x *FilledText) Reset() {
 	*x = FilledText{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[57]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6000,7 +6091,7 @@ func (x *FilledText) String() string {
 func (*FilledText) ProtoMessage() {}
 
 func (x *FilledText) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[57]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6013,7 +6104,7 @@ func (x *FilledText) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FilledText.ProtoReflect.Descriptor instead.
 func (*FilledText) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{57}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *FilledText) GetText() *Text {
@@ -6041,7 +6132,7 @@ type VariableCompletion struct {
 
 func (x *VariableCompletion) Reset() {
 	*x = VariableCompletion{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[58]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6053,7 +6144,7 @@ func (x *VariableCompletion) String() string {
 func (*VariableCompletion) ProtoMessage() {}
 
 func (x *VariableCompletion) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[58]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6066,7 +6157,7 @@ func (x *VariableCompletion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VariableCompletion.ProtoReflect.Descriptor instead.
 func (*VariableCompletion) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{58}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *VariableCompletion) GetVariable() string {
@@ -6098,7 +6189,7 @@ type ContentAnnotations struct {
 
 func (x *ContentAnnotations) Reset() {
 	*x = ContentAnnotations{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[59]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6110,7 +6201,7 @@ func (x *ContentAnnotations) String() string {
 func (*ContentAnnotations) ProtoMessage() {}
 
 func (x *ContentAnnotations) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[59]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6123,7 +6214,7 @@ func (x *ContentAnnotations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ContentAnnotations.ProtoReflect.Descriptor instead.
 func (*ContentAnnotations) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{59}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *ContentAnnotations) GetAudience() []Role {
@@ -6161,7 +6252,7 @@ type Caching struct {
 
 func (x *Caching) Reset() {
 	*x = Caching{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[60]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6173,7 +6264,7 @@ func (x *Caching) String() string {
 func (*Caching) ProtoMessage() {}
 
 func (x *Caching) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[60]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6186,7 +6277,7 @@ func (x *Caching) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Caching.ProtoReflect.Descriptor instead.
 func (*Caching) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{60}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *Caching) GetTools() *Cache {
@@ -6235,7 +6326,7 @@ type Cache struct {
 
 func (x *Cache) Reset() {
 	*x = Cache{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[61]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6247,7 +6338,7 @@ func (x *Cache) String() string {
 func (*Cache) ProtoMessage() {}
 
 func (x *Cache) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[61]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6260,7 +6351,7 @@ func (x *Cache) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cache.ProtoReflect.Descriptor instead.
 func (*Cache) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{61}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *Cache) GetTtl() *durationpb.Duration {
@@ -6290,7 +6381,7 @@ type Place struct {
 
 func (x *Place) Reset() {
 	*x = Place{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[62]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6302,7 +6393,7 @@ func (x *Place) String() string {
 func (*Place) ProtoMessage() {}
 
 func (x *Place) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[62]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6315,7 +6406,7 @@ func (x *Place) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Place.ProtoReflect.Descriptor instead.
 func (*Place) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{62}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *Place) GetSide() Side {
@@ -6345,7 +6436,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[63]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6357,7 +6448,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[63]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6370,7 +6461,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{63}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *Step) GetKind() isStep_Kind {
@@ -6424,7 +6515,7 @@ type Every struct {
 
 func (x *Every) Reset() {
 	*x = Every{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[64]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6436,7 +6527,7 @@ func (x *Every) String() string {
 func (*Every) ProtoMessage() {}
 
 func (x *Every) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[64]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6449,7 +6540,7 @@ func (x *Every) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Every.ProtoReflect.Descriptor instead.
 func (*Every) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{64}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{65}
 }
 
 // State is how a node seals what a client keeps between two requests of one call.
@@ -6470,7 +6561,7 @@ type State struct {
 
 func (x *State) Reset() {
 	*x = State{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[65]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6482,7 +6573,7 @@ func (x *State) String() string {
 func (*State) ProtoMessage() {}
 
 func (x *State) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[65]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6495,7 +6586,7 @@ func (x *State) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use State.ProtoReflect.Descriptor instead.
 func (*State) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{65}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *State) GetSecret() string {
@@ -6552,7 +6643,7 @@ type Ask struct {
 
 func (x *Ask) Reset() {
 	*x = Ask{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[66]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6564,7 +6655,7 @@ func (x *Ask) String() string {
 func (*Ask) ProtoMessage() {}
 
 func (x *Ask) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[66]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6577,7 +6668,7 @@ func (x *Ask) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ask.ProtoReflect.Descriptor instead.
 func (*Ask) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{66}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{67}
 }
 
 func (x *Ask) GetName() string {
@@ -6692,7 +6783,7 @@ type Form struct {
 
 func (x *Form) Reset() {
 	*x = Form{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[67]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6704,7 +6795,7 @@ func (x *Form) String() string {
 func (*Form) ProtoMessage() {}
 
 func (x *Form) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[67]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6717,7 +6808,7 @@ func (x *Form) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Form.ProtoReflect.Descriptor instead.
 func (*Form) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{67}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{68}
 }
 
 func (x *Form) GetMessage() string {
@@ -6746,7 +6837,7 @@ type Visit struct {
 
 func (x *Visit) Reset() {
 	*x = Visit{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[68]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6758,7 +6849,7 @@ func (x *Visit) String() string {
 func (*Visit) ProtoMessage() {}
 
 func (x *Visit) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[68]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6771,7 +6862,7 @@ func (x *Visit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Visit.ProtoReflect.Descriptor instead.
 func (*Visit) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{68}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{69}
 }
 
 func (x *Visit) GetMessage() string {
@@ -6801,7 +6892,7 @@ type AskArgument struct {
 
 func (x *AskArgument) Reset() {
 	*x = AskArgument{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[69]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6813,7 +6904,7 @@ func (x *AskArgument) String() string {
 func (*AskArgument) ProtoMessage() {}
 
 func (x *AskArgument) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[69]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6826,7 +6917,7 @@ func (x *AskArgument) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskArgument.ProtoReflect.Descriptor instead.
 func (*AskArgument) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{69}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{70}
 }
 
 func (x *AskArgument) GetName() string {
@@ -6866,7 +6957,7 @@ type Notices struct {
 
 func (x *Notices) Reset() {
 	*x = Notices{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[70]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6878,7 +6969,7 @@ func (x *Notices) String() string {
 func (*Notices) ProtoMessage() {}
 
 func (x *Notices) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[70]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6891,7 +6982,7 @@ func (x *Notices) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Notices.ProtoReflect.Descriptor instead.
 func (*Notices) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{70}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{71}
 }
 
 func (x *Notices) GetEvery() *durationpb.Duration {
@@ -6926,7 +7017,7 @@ type ProgressNotice struct {
 
 func (x *ProgressNotice) Reset() {
 	*x = ProgressNotice{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[71]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6938,7 +7029,7 @@ func (x *ProgressNotice) String() string {
 func (*ProgressNotice) ProtoMessage() {}
 
 func (x *ProgressNotice) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[71]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6951,7 +7042,7 @@ func (x *ProgressNotice) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProgressNotice.ProtoReflect.Descriptor instead.
 func (*ProgressNotice) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{71}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{72}
 }
 
 func (x *ProgressNotice) GetMessage() string {
@@ -6973,7 +7064,7 @@ type LogNotice struct {
 
 func (x *LogNotice) Reset() {
 	*x = LogNotice{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[72]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6985,7 +7076,7 @@ func (x *LogNotice) String() string {
 func (*LogNotice) ProtoMessage() {}
 
 func (x *LogNotice) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[72]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6998,7 +7089,7 @@ func (x *LogNotice) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogNotice.ProtoReflect.Descriptor instead.
 func (*LogNotice) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{72}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{73}
 }
 
 func (x *LogNotice) GetLevel() LogLevel {
@@ -7146,7 +7237,7 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\n" +
 	"signs_body\x18\r \x01(\bR\tsignsBody\"!\n" +
 	"\aPointer\x12\x16\n" +
-	"\x06tokens\x18\x01 \x03(\tR\x06tokens\"\xae\x02\n" +
+	"\x06tokens\x18\x01 \x03(\tR\x06tokens\"\xd9\x03\n" +
 	"\x06Errors\x12/\n" +
 	"\x05style\x18\x01 \x01(\x0e2\x19.bindery.ir.v1.ErrorStyleR\x05style\x12\x12\n" +
 	"\x04code\x18\x02 \x01(\x05R\x04code\x12.\n" +
@@ -7154,7 +7245,16 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\amessage\x18\x04 \x01(\v2\x16.bindery.ir.v1.PointerR\amessage\x12\x16\n" +
 	"\x06usable\x18\x05 \x03(\tR\x06usable\x12.\n" +
 	"\x05rules\x18\x06 \x03(\v2\x18.bindery.ir.v1.ErrorRuleR\x05rules\x125\n" +
-	"\apayload\x18\a \x01(\v2\x1b.bindery.ir.v1.PayloadErrorR\apayload\"y\n" +
+	"\apayload\x18\a \x01(\v2\x1b.bindery.ir.v1.PayloadErrorR\apayload\x123\n" +
+	"\n" +
+	"tool_codes\x18\n" +
+	" \x01(\v2\x14.bindery.ir.v1.CodesR\ttoolCodes\x12;\n" +
+	"\x0eresource_codes\x18\v \x01(\v2\x14.bindery.ir.v1.CodesR\rresourceCodes\x127\n" +
+	"\fprompt_codes\x18\f \x01(\v2\x14.bindery.ir.v1.CodesR\vpromptCodes\"T\n" +
+	"\x05Codes\x12\x1b\n" +
+	"\tnot_found\x18\x01 \x01(\x05R\bnotFound\x12\x16\n" +
+	"\x06failed\x18\x02 \x01(\x05R\x06failed\x12\x16\n" +
+	"\x06denied\x18\x03 \x01(\x05R\x06denied\"y\n" +
 	"\tCondition\x12\x18\n" +
 	"\x06status\x18\x01 \x01(\rH\x00R\x06status\x12\x16\n" +
 	"\x05class\x18\x02 \x01(\rH\x00R\x05class\x122\n" +
@@ -7601,7 +7701,7 @@ func file_bindery_ir_v1_ir_proto_rawDescGZIP() []byte {
 }
 
 var file_bindery_ir_v1_ir_proto_enumTypes = make([]protoimpl.EnumInfo, 23)
-var file_bindery_ir_v1_ir_proto_msgTypes = make([]protoimpl.MessageInfo, 73)
+var file_bindery_ir_v1_ir_proto_msgTypes = make([]protoimpl.MessageInfo, 74)
 var file_bindery_ir_v1_ir_proto_goTypes = []any{
 	(IconTheme)(0),              // 0: bindery.ir.v1.IconTheme
 	(Scheme)(0),                 // 1: bindery.ir.v1.Scheme
@@ -7645,61 +7745,62 @@ var file_bindery_ir_v1_ir_proto_goTypes = []any{
 	(*MetaRule)(nil),            // 39: bindery.ir.v1.MetaRule
 	(*Pointer)(nil),             // 40: bindery.ir.v1.Pointer
 	(*Errors)(nil),              // 41: bindery.ir.v1.Errors
-	(*Condition)(nil),           // 42: bindery.ir.v1.Condition
-	(*ErrorRule)(nil),           // 43: bindery.ir.v1.ErrorRule
-	(*BodyCondition)(nil),       // 44: bindery.ir.v1.BodyCondition
-	(*Scalar)(nil),              // 45: bindery.ir.v1.Scalar
-	(*HeaderMember)(nil),        // 46: bindery.ir.v1.HeaderMember
-	(*Member)(nil),              // 47: bindery.ir.v1.Member
-	(*PayloadError)(nil),        // 48: bindery.ir.v1.PayloadError
-	(*KeywordWord)(nil),         // 49: bindery.ir.v1.KeywordWord
-	(*MediaRange)(nil),          // 50: bindery.ir.v1.MediaRange
-	(*ResultMeta)(nil),          // 51: bindery.ir.v1.ResultMeta
-	(*Tool)(nil),                // 52: bindery.ir.v1.Tool
-	(*SecurityScheme)(nil),      // 53: bindery.ir.v1.SecurityScheme
-	(*NoAuthScheme)(nil),        // 54: bindery.ir.v1.NoAuthScheme
-	(*OAuth2Scheme)(nil),        // 55: bindery.ir.v1.OAuth2Scheme
-	(*Retry)(nil),               // 56: bindery.ir.v1.Retry
-	(*PathPart)(nil),            // 57: bindery.ir.v1.PathPart
-	(*Argument)(nil),            // 58: bindery.ir.v1.Argument
-	(*Payload)(nil),             // 59: bindery.ir.v1.Payload
-	(*Output)(nil),              // 60: bindery.ir.v1.Output
-	(*Annotations)(nil),         // 61: bindery.ir.v1.Annotations
-	(*CallCheck)(nil),           // 62: bindery.ir.v1.CallCheck
-	(*Subset)(nil),              // 63: bindery.ir.v1.Subset
-	(*Alternative)(nil),         // 64: bindery.ir.v1.Alternative
-	(*Prompt)(nil),              // 65: bindery.ir.v1.Prompt
-	(*PromptArgument)(nil),      // 66: bindery.ir.v1.PromptArgument
-	(*PromptMessages)(nil),      // 67: bindery.ir.v1.PromptMessages
-	(*PromptMessage)(nil),       // 68: bindery.ir.v1.PromptMessage
-	(*PromptUse)(nil),           // 69: bindery.ir.v1.PromptUse
-	(*Completion)(nil),          // 70: bindery.ir.v1.Completion
-	(*Values)(nil),              // 71: bindery.ir.v1.Values
-	(*CompletionUse)(nil),       // 72: bindery.ir.v1.CompletionUse
-	(*Use)(nil),                 // 73: bindery.ir.v1.Use
-	(*UseArgument)(nil),         // 74: bindery.ir.v1.UseArgument
-	(*Text)(nil),                // 75: bindery.ir.v1.Text
-	(*TextPart)(nil),            // 76: bindery.ir.v1.TextPart
-	(*Resource)(nil),            // 77: bindery.ir.v1.Resource
-	(*File)(nil),                // 78: bindery.ir.v1.File
-	(*ResourceTemplate)(nil),    // 79: bindery.ir.v1.ResourceTemplate
-	(*FilledText)(nil),          // 80: bindery.ir.v1.FilledText
-	(*VariableCompletion)(nil),  // 81: bindery.ir.v1.VariableCompletion
-	(*ContentAnnotations)(nil),  // 82: bindery.ir.v1.ContentAnnotations
-	(*Caching)(nil),             // 83: bindery.ir.v1.Caching
-	(*Cache)(nil),               // 84: bindery.ir.v1.Cache
-	(*Place)(nil),               // 85: bindery.ir.v1.Place
-	(*Step)(nil),                // 86: bindery.ir.v1.Step
-	(*Every)(nil),               // 87: bindery.ir.v1.Every
-	(*State)(nil),               // 88: bindery.ir.v1.State
-	(*Ask)(nil),                 // 89: bindery.ir.v1.Ask
-	(*Form)(nil),                // 90: bindery.ir.v1.Form
-	(*Visit)(nil),               // 91: bindery.ir.v1.Visit
-	(*AskArgument)(nil),         // 92: bindery.ir.v1.AskArgument
-	(*Notices)(nil),             // 93: bindery.ir.v1.Notices
-	(*ProgressNotice)(nil),      // 94: bindery.ir.v1.ProgressNotice
-	(*LogNotice)(nil),           // 95: bindery.ir.v1.LogNotice
-	(*durationpb.Duration)(nil), // 96: google.protobuf.Duration
+	(*Codes)(nil),               // 42: bindery.ir.v1.Codes
+	(*Condition)(nil),           // 43: bindery.ir.v1.Condition
+	(*ErrorRule)(nil),           // 44: bindery.ir.v1.ErrorRule
+	(*BodyCondition)(nil),       // 45: bindery.ir.v1.BodyCondition
+	(*Scalar)(nil),              // 46: bindery.ir.v1.Scalar
+	(*HeaderMember)(nil),        // 47: bindery.ir.v1.HeaderMember
+	(*Member)(nil),              // 48: bindery.ir.v1.Member
+	(*PayloadError)(nil),        // 49: bindery.ir.v1.PayloadError
+	(*KeywordWord)(nil),         // 50: bindery.ir.v1.KeywordWord
+	(*MediaRange)(nil),          // 51: bindery.ir.v1.MediaRange
+	(*ResultMeta)(nil),          // 52: bindery.ir.v1.ResultMeta
+	(*Tool)(nil),                // 53: bindery.ir.v1.Tool
+	(*SecurityScheme)(nil),      // 54: bindery.ir.v1.SecurityScheme
+	(*NoAuthScheme)(nil),        // 55: bindery.ir.v1.NoAuthScheme
+	(*OAuth2Scheme)(nil),        // 56: bindery.ir.v1.OAuth2Scheme
+	(*Retry)(nil),               // 57: bindery.ir.v1.Retry
+	(*PathPart)(nil),            // 58: bindery.ir.v1.PathPart
+	(*Argument)(nil),            // 59: bindery.ir.v1.Argument
+	(*Payload)(nil),             // 60: bindery.ir.v1.Payload
+	(*Output)(nil),              // 61: bindery.ir.v1.Output
+	(*Annotations)(nil),         // 62: bindery.ir.v1.Annotations
+	(*CallCheck)(nil),           // 63: bindery.ir.v1.CallCheck
+	(*Subset)(nil),              // 64: bindery.ir.v1.Subset
+	(*Alternative)(nil),         // 65: bindery.ir.v1.Alternative
+	(*Prompt)(nil),              // 66: bindery.ir.v1.Prompt
+	(*PromptArgument)(nil),      // 67: bindery.ir.v1.PromptArgument
+	(*PromptMessages)(nil),      // 68: bindery.ir.v1.PromptMessages
+	(*PromptMessage)(nil),       // 69: bindery.ir.v1.PromptMessage
+	(*PromptUse)(nil),           // 70: bindery.ir.v1.PromptUse
+	(*Completion)(nil),          // 71: bindery.ir.v1.Completion
+	(*Values)(nil),              // 72: bindery.ir.v1.Values
+	(*CompletionUse)(nil),       // 73: bindery.ir.v1.CompletionUse
+	(*Use)(nil),                 // 74: bindery.ir.v1.Use
+	(*UseArgument)(nil),         // 75: bindery.ir.v1.UseArgument
+	(*Text)(nil),                // 76: bindery.ir.v1.Text
+	(*TextPart)(nil),            // 77: bindery.ir.v1.TextPart
+	(*Resource)(nil),            // 78: bindery.ir.v1.Resource
+	(*File)(nil),                // 79: bindery.ir.v1.File
+	(*ResourceTemplate)(nil),    // 80: bindery.ir.v1.ResourceTemplate
+	(*FilledText)(nil),          // 81: bindery.ir.v1.FilledText
+	(*VariableCompletion)(nil),  // 82: bindery.ir.v1.VariableCompletion
+	(*ContentAnnotations)(nil),  // 83: bindery.ir.v1.ContentAnnotations
+	(*Caching)(nil),             // 84: bindery.ir.v1.Caching
+	(*Cache)(nil),               // 85: bindery.ir.v1.Cache
+	(*Place)(nil),               // 86: bindery.ir.v1.Place
+	(*Step)(nil),                // 87: bindery.ir.v1.Step
+	(*Every)(nil),               // 88: bindery.ir.v1.Every
+	(*State)(nil),               // 89: bindery.ir.v1.State
+	(*Ask)(nil),                 // 90: bindery.ir.v1.Ask
+	(*Form)(nil),                // 91: bindery.ir.v1.Form
+	(*Visit)(nil),               // 92: bindery.ir.v1.Visit
+	(*AskArgument)(nil),         // 93: bindery.ir.v1.AskArgument
+	(*Notices)(nil),             // 94: bindery.ir.v1.Notices
+	(*ProgressNotice)(nil),      // 95: bindery.ir.v1.ProgressNotice
+	(*LogNotice)(nil),           // 96: bindery.ir.v1.LogNotice
+	(*durationpb.Duration)(nil), // 97: google.protobuf.Duration
 }
 var file_bindery_ir_v1_ir_proto_depIdxs = []int32{
 	24,  // 0: bindery.ir.v1.Manifest.bindings:type_name -> bindery.ir.v1.BlobRef
@@ -7708,18 +7809,18 @@ var file_bindery_ir_v1_ir_proto_depIdxs = []int32{
 	29,  // 3: bindery.ir.v1.Binding.upstream:type_name -> bindery.ir.v1.Upstream
 	39,  // 4: bindery.ir.v1.Binding.meta:type_name -> bindery.ir.v1.MetaRule
 	41,  // 5: bindery.ir.v1.Binding.errors:type_name -> bindery.ir.v1.Errors
-	52,  // 6: bindery.ir.v1.Binding.tools:type_name -> bindery.ir.v1.Tool
+	53,  // 6: bindery.ir.v1.Binding.tools:type_name -> bindery.ir.v1.Tool
 	28,  // 7: bindery.ir.v1.Binding.documents:type_name -> bindery.ir.v1.Document
-	85,  // 8: bindery.ir.v1.Binding.redact:type_name -> bindery.ir.v1.Place
-	85,  // 9: bindery.ir.v1.Binding.reveal:type_name -> bindery.ir.v1.Place
-	77,  // 10: bindery.ir.v1.Binding.resources:type_name -> bindery.ir.v1.Resource
-	79,  // 11: bindery.ir.v1.Binding.templates:type_name -> bindery.ir.v1.ResourceTemplate
-	83,  // 12: bindery.ir.v1.Binding.caching:type_name -> bindery.ir.v1.Caching
-	65,  // 13: bindery.ir.v1.Binding.prompts:type_name -> bindery.ir.v1.Prompt
+	86,  // 8: bindery.ir.v1.Binding.redact:type_name -> bindery.ir.v1.Place
+	86,  // 9: bindery.ir.v1.Binding.reveal:type_name -> bindery.ir.v1.Place
+	78,  // 10: bindery.ir.v1.Binding.resources:type_name -> bindery.ir.v1.Resource
+	80,  // 11: bindery.ir.v1.Binding.templates:type_name -> bindery.ir.v1.ResourceTemplate
+	84,  // 12: bindery.ir.v1.Binding.caching:type_name -> bindery.ir.v1.Caching
+	66,  // 13: bindery.ir.v1.Binding.prompts:type_name -> bindery.ir.v1.Prompt
 	27,  // 14: bindery.ir.v1.Binding.icons:type_name -> bindery.ir.v1.Icon
-	88,  // 15: bindery.ir.v1.Binding.state:type_name -> bindery.ir.v1.State
+	89,  // 15: bindery.ir.v1.Binding.state:type_name -> bindery.ir.v1.State
 	0,   // 16: bindery.ir.v1.Icon.theme:type_name -> bindery.ir.v1.IconTheme
-	96,  // 17: bindery.ir.v1.Document.max_age:type_name -> google.protobuf.Duration
+	97,  // 17: bindery.ir.v1.Document.max_age:type_name -> google.protobuf.Duration
 	1,   // 18: bindery.ir.v1.Upstream.scheme:type_name -> bindery.ir.v1.Scheme
 	32,  // 19: bindery.ir.v1.Upstream.headers:type_name -> bindery.ir.v1.Header
 	33,  // 20: bindery.ir.v1.Upstream.credential:type_name -> bindery.ir.v1.Credential
@@ -7739,118 +7840,121 @@ var file_bindery_ir_v1_ir_proto_depIdxs = []int32{
 	6,   // 34: bindery.ir.v1.Errors.style:type_name -> bindery.ir.v1.ErrorStyle
 	40,  // 35: bindery.ir.v1.Errors.unwrap:type_name -> bindery.ir.v1.Pointer
 	40,  // 36: bindery.ir.v1.Errors.message:type_name -> bindery.ir.v1.Pointer
-	43,  // 37: bindery.ir.v1.Errors.rules:type_name -> bindery.ir.v1.ErrorRule
-	48,  // 38: bindery.ir.v1.Errors.payload:type_name -> bindery.ir.v1.PayloadError
-	7,   // 39: bindery.ir.v1.Condition.failure:type_name -> bindery.ir.v1.Failure
-	42,  // 40: bindery.ir.v1.ErrorRule.conditions:type_name -> bindery.ir.v1.Condition
-	47,  // 41: bindery.ir.v1.ErrorRule.set:type_name -> bindery.ir.v1.Member
-	47,  // 42: bindery.ir.v1.ErrorRule.fallback:type_name -> bindery.ir.v1.Member
-	44,  // 43: bindery.ir.v1.ErrorRule.body:type_name -> bindery.ir.v1.BodyCondition
-	46,  // 44: bindery.ir.v1.ErrorRule.headers:type_name -> bindery.ir.v1.HeaderMember
-	40,  // 45: bindery.ir.v1.BodyCondition.at:type_name -> bindery.ir.v1.Pointer
-	45,  // 46: bindery.ir.v1.BodyCondition.values:type_name -> bindery.ir.v1.Scalar
-	47,  // 47: bindery.ir.v1.PayloadError.data:type_name -> bindery.ir.v1.Member
-	49,  // 48: bindery.ir.v1.PayloadError.keywords:type_name -> bindery.ir.v1.KeywordWord
-	10,  // 49: bindery.ir.v1.MediaRange.kind:type_name -> bindery.ir.v1.PartKind
-	8,   // 50: bindery.ir.v1.Tool.method:type_name -> bindery.ir.v1.Method
-	57,  // 51: bindery.ir.v1.Tool.path:type_name -> bindery.ir.v1.PathPart
-	58,  // 52: bindery.ir.v1.Tool.arguments:type_name -> bindery.ir.v1.Argument
-	59,  // 53: bindery.ir.v1.Tool.payload:type_name -> bindery.ir.v1.Payload
-	96,  // 54: bindery.ir.v1.Tool.timeout:type_name -> google.protobuf.Duration
-	61,  // 55: bindery.ir.v1.Tool.annotations:type_name -> bindery.ir.v1.Annotations
-	9,   // 56: bindery.ir.v1.Tool.result:type_name -> bindery.ir.v1.ResultMode
-	60,  // 57: bindery.ir.v1.Tool.output:type_name -> bindery.ir.v1.Output
-	50,  // 58: bindery.ir.v1.Tool.produces:type_name -> bindery.ir.v1.MediaRange
-	51,  // 59: bindery.ir.v1.Tool.result_meta:type_name -> bindery.ir.v1.ResultMeta
-	56,  // 60: bindery.ir.v1.Tool.retry:type_name -> bindery.ir.v1.Retry
-	62,  // 61: bindery.ir.v1.Tool.checks:type_name -> bindery.ir.v1.CallCheck
-	27,  // 62: bindery.ir.v1.Tool.icons:type_name -> bindery.ir.v1.Icon
-	53,  // 63: bindery.ir.v1.Tool.security_schemes:type_name -> bindery.ir.v1.SecurityScheme
-	47,  // 64: bindery.ir.v1.Tool.entry_meta:type_name -> bindery.ir.v1.Member
-	89,  // 65: bindery.ir.v1.Tool.asks:type_name -> bindery.ir.v1.Ask
-	19,  // 66: bindery.ir.v1.Tool.requires:type_name -> bindery.ir.v1.ClientCapability
-	93,  // 67: bindery.ir.v1.Tool.notices:type_name -> bindery.ir.v1.Notices
-	54,  // 68: bindery.ir.v1.SecurityScheme.no_auth:type_name -> bindery.ir.v1.NoAuthScheme
-	55,  // 69: bindery.ir.v1.SecurityScheme.oauth2:type_name -> bindery.ir.v1.OAuth2Scheme
-	96,  // 70: bindery.ir.v1.Retry.max_wait:type_name -> google.protobuf.Duration
-	96,  // 71: bindery.ir.v1.Retry.backoff:type_name -> google.protobuf.Duration
-	11,  // 72: bindery.ir.v1.Argument.in:type_name -> bindery.ir.v1.ArgumentIn
-	12,  // 73: bindery.ir.v1.Argument.type:type_name -> bindery.ir.v1.ArgumentType
-	12,  // 74: bindery.ir.v1.Argument.items:type_name -> bindery.ir.v1.ArgumentType
-	13,  // 75: bindery.ir.v1.Argument.style:type_name -> bindery.ir.v1.ArrayStyle
-	14,  // 76: bindery.ir.v1.Payload.check:type_name -> bindery.ir.v1.Check
-	14,  // 77: bindery.ir.v1.Output.check:type_name -> bindery.ir.v1.Check
-	15,  // 78: bindery.ir.v1.CallCheck.level:type_name -> bindery.ir.v1.CheckLevel
-	85,  // 79: bindery.ir.v1.CallCheck.has:type_name -> bindery.ir.v1.Place
-	63,  // 80: bindery.ir.v1.CallCheck.subset:type_name -> bindery.ir.v1.Subset
-	64,  // 81: bindery.ir.v1.CallCheck.or:type_name -> bindery.ir.v1.Alternative
-	85,  // 82: bindery.ir.v1.Subset.these:type_name -> bindery.ir.v1.Place
-	85,  // 83: bindery.ir.v1.Subset.of:type_name -> bindery.ir.v1.Place
-	85,  // 84: bindery.ir.v1.Alternative.at:type_name -> bindery.ir.v1.Place
-	45,  // 85: bindery.ir.v1.Alternative.equals:type_name -> bindery.ir.v1.Scalar
-	66,  // 86: bindery.ir.v1.Prompt.arguments:type_name -> bindery.ir.v1.PromptArgument
-	67,  // 87: bindery.ir.v1.Prompt.messages:type_name -> bindery.ir.v1.PromptMessages
-	69,  // 88: bindery.ir.v1.Prompt.use:type_name -> bindery.ir.v1.PromptUse
-	70,  // 89: bindery.ir.v1.PromptArgument.completion:type_name -> bindery.ir.v1.Completion
-	68,  // 90: bindery.ir.v1.PromptMessages.messages:type_name -> bindery.ir.v1.PromptMessage
-	17,  // 91: bindery.ir.v1.PromptMessage.role:type_name -> bindery.ir.v1.Role
-	75,  // 92: bindery.ir.v1.PromptMessage.text:type_name -> bindery.ir.v1.Text
-	73,  // 93: bindery.ir.v1.PromptUse.use:type_name -> bindery.ir.v1.Use
-	40,  // 94: bindery.ir.v1.PromptUse.at:type_name -> bindery.ir.v1.Pointer
-	71,  // 95: bindery.ir.v1.Completion.values:type_name -> bindery.ir.v1.Values
-	72,  // 96: bindery.ir.v1.Completion.use:type_name -> bindery.ir.v1.CompletionUse
-	73,  // 97: bindery.ir.v1.CompletionUse.use:type_name -> bindery.ir.v1.Use
-	85,  // 98: bindery.ir.v1.CompletionUse.at:type_name -> bindery.ir.v1.Place
-	74,  // 99: bindery.ir.v1.Use.arguments:type_name -> bindery.ir.v1.UseArgument
-	75,  // 100: bindery.ir.v1.UseArgument.text:type_name -> bindery.ir.v1.Text
-	76,  // 101: bindery.ir.v1.Text.parts:type_name -> bindery.ir.v1.TextPart
-	82,  // 102: bindery.ir.v1.Resource.annotations:type_name -> bindery.ir.v1.ContentAnnotations
-	47,  // 103: bindery.ir.v1.Resource.entry_meta:type_name -> bindery.ir.v1.Member
-	84,  // 104: bindery.ir.v1.Resource.cache:type_name -> bindery.ir.v1.Cache
-	78,  // 105: bindery.ir.v1.Resource.file:type_name -> bindery.ir.v1.File
-	73,  // 106: bindery.ir.v1.Resource.use:type_name -> bindery.ir.v1.Use
-	27,  // 107: bindery.ir.v1.Resource.icons:type_name -> bindery.ir.v1.Icon
-	75,  // 108: bindery.ir.v1.ResourceTemplate.uri:type_name -> bindery.ir.v1.Text
-	82,  // 109: bindery.ir.v1.ResourceTemplate.annotations:type_name -> bindery.ir.v1.ContentAnnotations
-	47,  // 110: bindery.ir.v1.ResourceTemplate.entry_meta:type_name -> bindery.ir.v1.Member
-	84,  // 111: bindery.ir.v1.ResourceTemplate.cache:type_name -> bindery.ir.v1.Cache
-	80,  // 112: bindery.ir.v1.ResourceTemplate.text:type_name -> bindery.ir.v1.FilledText
-	73,  // 113: bindery.ir.v1.ResourceTemplate.use:type_name -> bindery.ir.v1.Use
-	81,  // 114: bindery.ir.v1.ResourceTemplate.completions:type_name -> bindery.ir.v1.VariableCompletion
-	27,  // 115: bindery.ir.v1.ResourceTemplate.icons:type_name -> bindery.ir.v1.Icon
-	75,  // 116: bindery.ir.v1.FilledText.text:type_name -> bindery.ir.v1.Text
-	70,  // 117: bindery.ir.v1.VariableCompletion.completion:type_name -> bindery.ir.v1.Completion
-	17,  // 118: bindery.ir.v1.ContentAnnotations.audience:type_name -> bindery.ir.v1.Role
-	84,  // 119: bindery.ir.v1.Caching.tools:type_name -> bindery.ir.v1.Cache
-	84,  // 120: bindery.ir.v1.Caching.resources:type_name -> bindery.ir.v1.Cache
-	84,  // 121: bindery.ir.v1.Caching.templates:type_name -> bindery.ir.v1.Cache
-	84,  // 122: bindery.ir.v1.Caching.prompts:type_name -> bindery.ir.v1.Cache
-	84,  // 123: bindery.ir.v1.Caching.discover:type_name -> bindery.ir.v1.Cache
-	96,  // 124: bindery.ir.v1.Cache.ttl:type_name -> google.protobuf.Duration
-	18,  // 125: bindery.ir.v1.Cache.scope:type_name -> bindery.ir.v1.CacheScope
-	16,  // 126: bindery.ir.v1.Place.side:type_name -> bindery.ir.v1.Side
-	86,  // 127: bindery.ir.v1.Place.steps:type_name -> bindery.ir.v1.Step
-	87,  // 128: bindery.ir.v1.Step.every:type_name -> bindery.ir.v1.Every
-	96,  // 129: bindery.ir.v1.State.lifetime:type_name -> google.protobuf.Duration
-	42,  // 130: bindery.ir.v1.Ask.conditions:type_name -> bindery.ir.v1.Condition
-	44,  // 131: bindery.ir.v1.Ask.body:type_name -> bindery.ir.v1.BodyCondition
-	40,  // 132: bindery.ir.v1.Ask.requests:type_name -> bindery.ir.v1.Pointer
-	90,  // 133: bindery.ir.v1.Ask.form:type_name -> bindery.ir.v1.Form
-	91,  // 134: bindery.ir.v1.Ask.visit:type_name -> bindery.ir.v1.Visit
-	92,  // 135: bindery.ir.v1.Ask.arguments:type_name -> bindery.ir.v1.AskArgument
-	20,  // 136: bindery.ir.v1.Ask.otherwise:type_name -> bindery.ir.v1.Otherwise
-	40,  // 137: bindery.ir.v1.Visit.at:type_name -> bindery.ir.v1.Pointer
-	21,  // 138: bindery.ir.v1.AskArgument.side:type_name -> bindery.ir.v1.AskSide
-	40,  // 139: bindery.ir.v1.AskArgument.at:type_name -> bindery.ir.v1.Pointer
-	96,  // 140: bindery.ir.v1.Notices.every:type_name -> google.protobuf.Duration
-	94,  // 141: bindery.ir.v1.Notices.progress:type_name -> bindery.ir.v1.ProgressNotice
-	95,  // 142: bindery.ir.v1.Notices.log:type_name -> bindery.ir.v1.LogNotice
-	22,  // 143: bindery.ir.v1.LogNotice.level:type_name -> bindery.ir.v1.LogLevel
-	144, // [144:144] is the sub-list for method output_type
-	144, // [144:144] is the sub-list for method input_type
-	144, // [144:144] is the sub-list for extension type_name
-	144, // [144:144] is the sub-list for extension extendee
-	0,   // [0:144] is the sub-list for field type_name
+	44,  // 37: bindery.ir.v1.Errors.rules:type_name -> bindery.ir.v1.ErrorRule
+	49,  // 38: bindery.ir.v1.Errors.payload:type_name -> bindery.ir.v1.PayloadError
+	42,  // 39: bindery.ir.v1.Errors.tool_codes:type_name -> bindery.ir.v1.Codes
+	42,  // 40: bindery.ir.v1.Errors.resource_codes:type_name -> bindery.ir.v1.Codes
+	42,  // 41: bindery.ir.v1.Errors.prompt_codes:type_name -> bindery.ir.v1.Codes
+	7,   // 42: bindery.ir.v1.Condition.failure:type_name -> bindery.ir.v1.Failure
+	43,  // 43: bindery.ir.v1.ErrorRule.conditions:type_name -> bindery.ir.v1.Condition
+	48,  // 44: bindery.ir.v1.ErrorRule.set:type_name -> bindery.ir.v1.Member
+	48,  // 45: bindery.ir.v1.ErrorRule.fallback:type_name -> bindery.ir.v1.Member
+	45,  // 46: bindery.ir.v1.ErrorRule.body:type_name -> bindery.ir.v1.BodyCondition
+	47,  // 47: bindery.ir.v1.ErrorRule.headers:type_name -> bindery.ir.v1.HeaderMember
+	40,  // 48: bindery.ir.v1.BodyCondition.at:type_name -> bindery.ir.v1.Pointer
+	46,  // 49: bindery.ir.v1.BodyCondition.values:type_name -> bindery.ir.v1.Scalar
+	48,  // 50: bindery.ir.v1.PayloadError.data:type_name -> bindery.ir.v1.Member
+	50,  // 51: bindery.ir.v1.PayloadError.keywords:type_name -> bindery.ir.v1.KeywordWord
+	10,  // 52: bindery.ir.v1.MediaRange.kind:type_name -> bindery.ir.v1.PartKind
+	8,   // 53: bindery.ir.v1.Tool.method:type_name -> bindery.ir.v1.Method
+	58,  // 54: bindery.ir.v1.Tool.path:type_name -> bindery.ir.v1.PathPart
+	59,  // 55: bindery.ir.v1.Tool.arguments:type_name -> bindery.ir.v1.Argument
+	60,  // 56: bindery.ir.v1.Tool.payload:type_name -> bindery.ir.v1.Payload
+	97,  // 57: bindery.ir.v1.Tool.timeout:type_name -> google.protobuf.Duration
+	62,  // 58: bindery.ir.v1.Tool.annotations:type_name -> bindery.ir.v1.Annotations
+	9,   // 59: bindery.ir.v1.Tool.result:type_name -> bindery.ir.v1.ResultMode
+	61,  // 60: bindery.ir.v1.Tool.output:type_name -> bindery.ir.v1.Output
+	51,  // 61: bindery.ir.v1.Tool.produces:type_name -> bindery.ir.v1.MediaRange
+	52,  // 62: bindery.ir.v1.Tool.result_meta:type_name -> bindery.ir.v1.ResultMeta
+	57,  // 63: bindery.ir.v1.Tool.retry:type_name -> bindery.ir.v1.Retry
+	63,  // 64: bindery.ir.v1.Tool.checks:type_name -> bindery.ir.v1.CallCheck
+	27,  // 65: bindery.ir.v1.Tool.icons:type_name -> bindery.ir.v1.Icon
+	54,  // 66: bindery.ir.v1.Tool.security_schemes:type_name -> bindery.ir.v1.SecurityScheme
+	48,  // 67: bindery.ir.v1.Tool.entry_meta:type_name -> bindery.ir.v1.Member
+	90,  // 68: bindery.ir.v1.Tool.asks:type_name -> bindery.ir.v1.Ask
+	19,  // 69: bindery.ir.v1.Tool.requires:type_name -> bindery.ir.v1.ClientCapability
+	94,  // 70: bindery.ir.v1.Tool.notices:type_name -> bindery.ir.v1.Notices
+	55,  // 71: bindery.ir.v1.SecurityScheme.no_auth:type_name -> bindery.ir.v1.NoAuthScheme
+	56,  // 72: bindery.ir.v1.SecurityScheme.oauth2:type_name -> bindery.ir.v1.OAuth2Scheme
+	97,  // 73: bindery.ir.v1.Retry.max_wait:type_name -> google.protobuf.Duration
+	97,  // 74: bindery.ir.v1.Retry.backoff:type_name -> google.protobuf.Duration
+	11,  // 75: bindery.ir.v1.Argument.in:type_name -> bindery.ir.v1.ArgumentIn
+	12,  // 76: bindery.ir.v1.Argument.type:type_name -> bindery.ir.v1.ArgumentType
+	12,  // 77: bindery.ir.v1.Argument.items:type_name -> bindery.ir.v1.ArgumentType
+	13,  // 78: bindery.ir.v1.Argument.style:type_name -> bindery.ir.v1.ArrayStyle
+	14,  // 79: bindery.ir.v1.Payload.check:type_name -> bindery.ir.v1.Check
+	14,  // 80: bindery.ir.v1.Output.check:type_name -> bindery.ir.v1.Check
+	15,  // 81: bindery.ir.v1.CallCheck.level:type_name -> bindery.ir.v1.CheckLevel
+	86,  // 82: bindery.ir.v1.CallCheck.has:type_name -> bindery.ir.v1.Place
+	64,  // 83: bindery.ir.v1.CallCheck.subset:type_name -> bindery.ir.v1.Subset
+	65,  // 84: bindery.ir.v1.CallCheck.or:type_name -> bindery.ir.v1.Alternative
+	86,  // 85: bindery.ir.v1.Subset.these:type_name -> bindery.ir.v1.Place
+	86,  // 86: bindery.ir.v1.Subset.of:type_name -> bindery.ir.v1.Place
+	86,  // 87: bindery.ir.v1.Alternative.at:type_name -> bindery.ir.v1.Place
+	46,  // 88: bindery.ir.v1.Alternative.equals:type_name -> bindery.ir.v1.Scalar
+	67,  // 89: bindery.ir.v1.Prompt.arguments:type_name -> bindery.ir.v1.PromptArgument
+	68,  // 90: bindery.ir.v1.Prompt.messages:type_name -> bindery.ir.v1.PromptMessages
+	70,  // 91: bindery.ir.v1.Prompt.use:type_name -> bindery.ir.v1.PromptUse
+	71,  // 92: bindery.ir.v1.PromptArgument.completion:type_name -> bindery.ir.v1.Completion
+	69,  // 93: bindery.ir.v1.PromptMessages.messages:type_name -> bindery.ir.v1.PromptMessage
+	17,  // 94: bindery.ir.v1.PromptMessage.role:type_name -> bindery.ir.v1.Role
+	76,  // 95: bindery.ir.v1.PromptMessage.text:type_name -> bindery.ir.v1.Text
+	74,  // 96: bindery.ir.v1.PromptUse.use:type_name -> bindery.ir.v1.Use
+	40,  // 97: bindery.ir.v1.PromptUse.at:type_name -> bindery.ir.v1.Pointer
+	72,  // 98: bindery.ir.v1.Completion.values:type_name -> bindery.ir.v1.Values
+	73,  // 99: bindery.ir.v1.Completion.use:type_name -> bindery.ir.v1.CompletionUse
+	74,  // 100: bindery.ir.v1.CompletionUse.use:type_name -> bindery.ir.v1.Use
+	86,  // 101: bindery.ir.v1.CompletionUse.at:type_name -> bindery.ir.v1.Place
+	75,  // 102: bindery.ir.v1.Use.arguments:type_name -> bindery.ir.v1.UseArgument
+	76,  // 103: bindery.ir.v1.UseArgument.text:type_name -> bindery.ir.v1.Text
+	77,  // 104: bindery.ir.v1.Text.parts:type_name -> bindery.ir.v1.TextPart
+	83,  // 105: bindery.ir.v1.Resource.annotations:type_name -> bindery.ir.v1.ContentAnnotations
+	48,  // 106: bindery.ir.v1.Resource.entry_meta:type_name -> bindery.ir.v1.Member
+	85,  // 107: bindery.ir.v1.Resource.cache:type_name -> bindery.ir.v1.Cache
+	79,  // 108: bindery.ir.v1.Resource.file:type_name -> bindery.ir.v1.File
+	74,  // 109: bindery.ir.v1.Resource.use:type_name -> bindery.ir.v1.Use
+	27,  // 110: bindery.ir.v1.Resource.icons:type_name -> bindery.ir.v1.Icon
+	76,  // 111: bindery.ir.v1.ResourceTemplate.uri:type_name -> bindery.ir.v1.Text
+	83,  // 112: bindery.ir.v1.ResourceTemplate.annotations:type_name -> bindery.ir.v1.ContentAnnotations
+	48,  // 113: bindery.ir.v1.ResourceTemplate.entry_meta:type_name -> bindery.ir.v1.Member
+	85,  // 114: bindery.ir.v1.ResourceTemplate.cache:type_name -> bindery.ir.v1.Cache
+	81,  // 115: bindery.ir.v1.ResourceTemplate.text:type_name -> bindery.ir.v1.FilledText
+	74,  // 116: bindery.ir.v1.ResourceTemplate.use:type_name -> bindery.ir.v1.Use
+	82,  // 117: bindery.ir.v1.ResourceTemplate.completions:type_name -> bindery.ir.v1.VariableCompletion
+	27,  // 118: bindery.ir.v1.ResourceTemplate.icons:type_name -> bindery.ir.v1.Icon
+	76,  // 119: bindery.ir.v1.FilledText.text:type_name -> bindery.ir.v1.Text
+	71,  // 120: bindery.ir.v1.VariableCompletion.completion:type_name -> bindery.ir.v1.Completion
+	17,  // 121: bindery.ir.v1.ContentAnnotations.audience:type_name -> bindery.ir.v1.Role
+	85,  // 122: bindery.ir.v1.Caching.tools:type_name -> bindery.ir.v1.Cache
+	85,  // 123: bindery.ir.v1.Caching.resources:type_name -> bindery.ir.v1.Cache
+	85,  // 124: bindery.ir.v1.Caching.templates:type_name -> bindery.ir.v1.Cache
+	85,  // 125: bindery.ir.v1.Caching.prompts:type_name -> bindery.ir.v1.Cache
+	85,  // 126: bindery.ir.v1.Caching.discover:type_name -> bindery.ir.v1.Cache
+	97,  // 127: bindery.ir.v1.Cache.ttl:type_name -> google.protobuf.Duration
+	18,  // 128: bindery.ir.v1.Cache.scope:type_name -> bindery.ir.v1.CacheScope
+	16,  // 129: bindery.ir.v1.Place.side:type_name -> bindery.ir.v1.Side
+	87,  // 130: bindery.ir.v1.Place.steps:type_name -> bindery.ir.v1.Step
+	88,  // 131: bindery.ir.v1.Step.every:type_name -> bindery.ir.v1.Every
+	97,  // 132: bindery.ir.v1.State.lifetime:type_name -> google.protobuf.Duration
+	43,  // 133: bindery.ir.v1.Ask.conditions:type_name -> bindery.ir.v1.Condition
+	45,  // 134: bindery.ir.v1.Ask.body:type_name -> bindery.ir.v1.BodyCondition
+	40,  // 135: bindery.ir.v1.Ask.requests:type_name -> bindery.ir.v1.Pointer
+	91,  // 136: bindery.ir.v1.Ask.form:type_name -> bindery.ir.v1.Form
+	92,  // 137: bindery.ir.v1.Ask.visit:type_name -> bindery.ir.v1.Visit
+	93,  // 138: bindery.ir.v1.Ask.arguments:type_name -> bindery.ir.v1.AskArgument
+	20,  // 139: bindery.ir.v1.Ask.otherwise:type_name -> bindery.ir.v1.Otherwise
+	40,  // 140: bindery.ir.v1.Visit.at:type_name -> bindery.ir.v1.Pointer
+	21,  // 141: bindery.ir.v1.AskArgument.side:type_name -> bindery.ir.v1.AskSide
+	40,  // 142: bindery.ir.v1.AskArgument.at:type_name -> bindery.ir.v1.Pointer
+	97,  // 143: bindery.ir.v1.Notices.every:type_name -> google.protobuf.Duration
+	95,  // 144: bindery.ir.v1.Notices.progress:type_name -> bindery.ir.v1.ProgressNotice
+	96,  // 145: bindery.ir.v1.Notices.log:type_name -> bindery.ir.v1.LogNotice
+	22,  // 146: bindery.ir.v1.LogNotice.level:type_name -> bindery.ir.v1.LogLevel
+	147, // [147:147] is the sub-list for method output_type
+	147, // [147:147] is the sub-list for method input_type
+	147, // [147:147] is the sub-list for extension type_name
+	147, // [147:147] is the sub-list for extension extendee
+	0,   // [0:147] is the sub-list for field type_name
 }
 
 func init() { file_bindery_ir_v1_ir_proto_init() }
@@ -7864,65 +7968,65 @@ func file_bindery_ir_v1_ir_proto_init() {
 		(*Credential_Header)(nil),
 		(*Credential_Oauth2)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[19].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[20].OneofWrappers = []any{
 		(*Condition_Status)(nil),
 		(*Condition_Class)(nil),
 		(*Condition_Failure)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[20].OneofWrappers = []any{}
-	file_bindery_ir_v1_ir_proto_msgTypes[22].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[21].OneofWrappers = []any{}
+	file_bindery_ir_v1_ir_proto_msgTypes[23].OneofWrappers = []any{
 		(*Scalar_Text)(nil),
 		(*Scalar_Number)(nil),
 		(*Scalar_Truth)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[30].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[31].OneofWrappers = []any{
 		(*SecurityScheme_NoAuth)(nil),
 		(*SecurityScheme_Oauth2)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[34].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[35].OneofWrappers = []any{
 		(*PathPart_Literal)(nil),
 		(*PathPart_Argument)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[35].OneofWrappers = []any{}
-	file_bindery_ir_v1_ir_proto_msgTypes[39].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[36].OneofWrappers = []any{}
+	file_bindery_ir_v1_ir_proto_msgTypes[40].OneofWrappers = []any{
 		(*CallCheck_Has)(nil),
 		(*CallCheck_Subset)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[42].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[43].OneofWrappers = []any{
 		(*Prompt_Messages)(nil),
 		(*Prompt_Use)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[45].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[46].OneofWrappers = []any{
 		(*PromptMessage_Text)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[47].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[48].OneofWrappers = []any{
 		(*Completion_Values)(nil),
 		(*Completion_Use)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[51].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[52].OneofWrappers = []any{
 		(*UseArgument_Text)(nil),
 		(*UseArgument_Scalar)(nil),
 		(*UseArgument_Json)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[53].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[54].OneofWrappers = []any{
 		(*TextPart_Literal)(nil),
 		(*TextPart_Variable)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[54].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[55].OneofWrappers = []any{
 		(*Resource_File)(nil),
 		(*Resource_Use)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[56].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[57].OneofWrappers = []any{
 		(*ResourceTemplate_Text)(nil),
 		(*ResourceTemplate_Use)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[59].OneofWrappers = []any{}
-	file_bindery_ir_v1_ir_proto_msgTypes[61].OneofWrappers = []any{}
-	file_bindery_ir_v1_ir_proto_msgTypes[63].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[60].OneofWrappers = []any{}
+	file_bindery_ir_v1_ir_proto_msgTypes[62].OneofWrappers = []any{}
+	file_bindery_ir_v1_ir_proto_msgTypes[64].OneofWrappers = []any{
 		(*Step_Token)(nil),
 		(*Step_Every)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[66].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[67].OneofWrappers = []any{
 		(*Ask_Requests)(nil),
 		(*Ask_Form)(nil),
 		(*Ask_Visit)(nil),
@@ -7933,7 +8037,7 @@ func file_bindery_ir_v1_ir_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_bindery_ir_v1_ir_proto_rawDesc), len(file_bindery_ir_v1_ir_proto_rawDesc)),
 			NumEnums:      23,
-			NumMessages:   73,
+			NumMessages:   74,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

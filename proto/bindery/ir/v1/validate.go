@@ -70,7 +70,7 @@ func (c *Content) Validate() []Problem {
 	p.known(c.Manifest.ProtoReflect())
 	endpoints, prompts := map[string]map[string]string{}, map[string]map[string]string{}
 	shelves := map[string]*shelf{}
-	names := map[string]bool{}
+	codes, names := map[string]map[Kind]int32{}, map[string]bool{}
 	for _, b := range c.Bindings {
 		p.binding, p.tool = b.GetName(), ""
 		p.known(b.ProtoReflect())
@@ -81,6 +81,7 @@ func (c *Content) Validate() []Problem {
 		p.endpoint(endpoints, b)
 		p.endpointPrompts(prompts, b)
 		p.endpointResources(shelves, b)
+		p.endpointCodes(codes, b)
 	}
 	p.documents(c.Bindings, endpoints)
 	p.sharedIcons(c.Bindings)

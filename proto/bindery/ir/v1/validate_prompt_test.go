@@ -124,3 +124,20 @@ func TestValidateCountsPrompts(t *testing.T) {
 		t.Errorf("problems are %.3v", p)
 	}
 }
+
+func TestValidateCodes(t *testing.T) {
+	first, second, third := library(), library(), library()
+	second.Name, second.Documents, second.Tools[0].Name = "second", nil, "second"
+	third.Name, third.Documents, third.Endpoint = "third", nil, "/third"
+	first.Errors.ToolCodes, second.Errors.PromptCodes = &irv1.Codes{NotFound: -32001}, &irv1.Codes{NotFound: -32003, Failed: -32004}
+	second.Errors.ToolCodes, third.Errors.ToolCodes = &irv1.Codes{NotFound: -32001}, &irv1.Codes{NotFound: -1}
+	if problems := open(t, first, second, third).Validate(); len(problems) > 0 {
+		t.Errorf("problems are %q", problems)
+	}
+	second.Errors.ToolCodes.NotFound = -32002
+	problems := open(t, first, second, third).Validate()
+	want := `binding "second": errors.codes.tool.notFound: endpoint /mcp has another code for this already`
+	if len(problems) != 1 || problems[0].String() != want {
+		t.Errorf("problems are %q, want %q", problems, want)
+	}
+}
