@@ -15,6 +15,7 @@ import (
 	"github.com/bindery-dev/bindery/cue/cases"
 	"github.com/bindery-dev/bindery/cue/compile"
 	"github.com/bindery-dev/bindery/cue/diag"
+	"github.com/bindery-dev/bindery/dataplane/result"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
 
@@ -137,6 +138,10 @@ func (p *program) showVerdict(v trial.Verdict, verbose bool) {
 		}
 	case verbose:
 		fmt.Fprintf(p.out, "%s: %q %s\n", diag.Place(v.Case.Position), v.Case.Name, p.out.Paint(term.Green, "ok"))
+	}
+	if v.Large > 0 {
+		fmt.Fprintf(p.out, "%s: %q: warning: the result has %d bytes of structuredContent; models work best with at most %d: see resultMeta and maxResultBytes\n",
+			diag.Place(v.Case.Position), v.Case.Name, v.Large, result.MaxStructured)
 	}
 }
 

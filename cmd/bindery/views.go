@@ -222,6 +222,7 @@ type testView struct {
 	Rule     string        `json:"rule"` // "": no error rule made the error
 	Passed   bool          `json:"passed"`
 	Problems []problemView `json:"problems"`
+	Large    int           `json:"large"` // bytes of structured content, where there are too many; else 0
 	TookMS   float64       `json:"took_ms"`
 }
 
@@ -257,7 +258,7 @@ func viewTests(t *trials) testsView {
 			problems = append(problems, problemView(problem))
 		}
 		view.Tests = append(view.Tests, testView{
-			v.Case.Name, at.GetFile(), at.GetLine(), at.GetColumn(), v.Case.Binding, v.Case.Tool, v.Rule, v.Passed(), problems, inMS(v.Took),
+			v.Case.Name, at.GetFile(), at.GetLine(), at.GetColumn(), v.Case.Binding, v.Case.Tool, v.Rule, v.Passed(), problems, v.Large, inMS(v.Took),
 		})
 	}
 	for _, c := range t.parts {

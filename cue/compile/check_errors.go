@@ -15,12 +15,12 @@ func (rd *reading) checkRule(rule *irv1.ErrorRule, v value) {
 	response := false
 	for _, c := range rule.GetConditions() {
 		_, failed := c.GetKind().(*irv1.Condition_Failure)
-		unusable := c.GetFailure() == irv1.Failure_FAILURE_UNUSABLE
-		response = response || !failed || unusable
+		answered := irv1.HasResponse(c.GetFailure())
+		response = response || !failed || answered
 		if failed && len(rule.GetBody()) > 0 {
 			rd.bodiless(v.get("body"), c, "usable body")
 		}
-		if failed && !unusable && rule.GetMediaType() != "" {
+		if failed && !answered && rule.GetMediaType() != "" {
 			rd.bodiless(v.get("mediaType"), c, "media type")
 		}
 	}

@@ -21,6 +21,7 @@ var failureKinds = map[string]irv1.Failure{
 	"tls":         irv1.Failure_FAILURE_TLS,
 	"timeout":     irv1.Failure_FAILURE_TIMEOUT,
 	"unusable":    irv1.Failure_FAILURE_UNUSABLE,
+	"tooLarge":    irv1.Failure_FAILURE_TOO_LARGE,
 }
 
 func (rd *reading) errors(v value) *irv1.Errors {

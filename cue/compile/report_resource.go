@@ -88,13 +88,13 @@ func (r report) idleTool(v value, name string) {
 }
 
 func (r report) duplicateResource(b, other *binding, name, otherName, uri string) {
-	r.list.Errorf(b.source.get("resources").get(name).get("uri").at("duplicate-resource", "change one of them, or give one of the bindings another endpoint"),
-		"resource %q of binding %q has the URI %s, too (%s)", otherName, other.name, uri, diag.Place(other.source.get("resources").get(otherName).get("uri").whereValue()))
+	r.list.Errorf(b.source.below("resources", name, "uri").at("duplicate-resource", "change one of them, or give one of the bindings another endpoint"),
+		"resource %q of binding %q has the URI %s, too (%s)", otherName, other.name, uri, diag.Place(other.source.below("resources", otherName, "uri").whereValue()))
 }
 
 func (r report) overlappingTemplates(b, other *binding, name, otherName string) {
-	r.list.Errorf(b.source.get("templates").get(name).get("uriTemplate").at("overlapping-templates", "change one of them so that no URI is of both"),
-		"a URI can be of template %q of binding %q, too (%s)", otherName, other.name, diag.Place(other.source.get("templates").get(otherName).get("uriTemplate").whereValue()))
+	r.list.Errorf(b.source.below("templates", name, "uriTemplate").at("overlapping-templates", "change one of them so that no URI is of both"),
+		"a URI can be of template %q of binding %q, too (%s)", otherName, other.name, diag.Place(other.source.below("templates", otherName, "uriTemplate").whereValue()))
 }
 
 func (r report) tooManyResources(b *binding, endpoint string) {

@@ -1,7 +1,25 @@
 package compile
 
+import "strings"
+
 func (r report) partsOfNoResult(v value) {
 	r.list.Errorf(v.at("parts-of-no-result", `write result: "mcp"`), "only an MCP result has parts of content for other media types than JSON")
+}
+
+func (r report) contentOfNoResult(v value) {
+	r.list.Errorf(v.atLabel("content-of-no-result", `remove it, or write another result`), "nothing is added to a raw result, not even content")
+}
+
+func (r report) emptyPart(v value) {
+	r.list.Errorf(v.at("empty-part", `write text: {body: "/title"}, for example`), "a part is a text, an image, audio, a resource or a link")
+}
+
+func (r report) twoParts(v value, kinds []string) {
+	r.list.Errorf(v.at("two-parts", "make a part of each"), "a part is one thing, not %s", strings.Join(kinds, " and "))
+}
+
+func (r report) bodyOfResource(v value) {
+	r.list.Errorf(v.atLabel("body-of-resource", "keep or add one of them"), "a resource in a result has text or blob")
 }
 
 func (r report) metaOfNoResult(v value) {

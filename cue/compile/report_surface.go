@@ -1,8 +1,6 @@
 package compile
 
 import (
-	"cuelang.org/go/cue"
-
 	"github.com/bindery-dev/bindery/cue/diag"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
@@ -35,8 +33,8 @@ func (r report) schemesInMeta(v value) {
 // sharedConflict reports a field of b that another binding of its endpoint has, too,
 // and otherwise.
 func (r report) sharedConflict(b, other *binding, field string) {
-	r.list.Errorf(b.source.down(field, cue.Value{}).atLabel("shared-conflict", "let one of the bindings say it, or both the same"),
-		"binding %q, at %s too, says otherwise (%s)", other.name, b.ir.GetEndpoint(), diag.Place(other.source.down(field, cue.Value{}).where()))
+	r.list.Errorf(b.source.below(field).atLabel("shared-conflict", "let one of the bindings say it, or both the same"),
+		"binding %q, at %s too, says otherwise (%s)", other.name, b.ir.GetEndpoint(), diag.Place(other.source.below(field).where()))
 }
 
 func (r report) hiddenMeta(v value) {

@@ -24,7 +24,9 @@ var partKinds = map[string]irv1.PartKind{
 func (rd *reading) result(t *irv1.Tool, v value) {
 	t.Result = resultModes[v.get("result").text()]
 	t.Produces = rd.produces(v.get("produces"))
-	t.ResultMeta = rd.resultMeta(v.get("resultMeta"))
+	t.ResultMeta = rd.resultMeta(t, v.get("resultMeta"))
+	rd.contentParts(t, v.get("content"))
+	t.MaxResultBytes = v.get("maxResultBytes").number(0)
 	if parts := v.get("produces"); parts.exists() && t.GetResult() != irv1.ResultMode_RESULT_MODE_MCP && t.GetResult() != 0 {
 		rd.partsOfNoResult(parts)
 	}
@@ -38,6 +40,8 @@ func (rd *reading) result(t *irv1.Tool, v value) {
 func (rd *reading) checkShown(t *irv1.Tool, shown value) {
 	switch {
 	case !t.GetOutput().GetShown():
+	case len(t.GetMoved()) > 0:
+		rd.shownUnkept(shown, "what goes to _meta or to a part is not in it")
 	case len(t.GetProduces()) > 0:
 		rd.shownUnkept(shown, "a body that produces lists has none")
 	case t.GetResult() == irv1.ResultMode_RESULT_MODE_RAW:
@@ -57,16 +61,28 @@ func (rd *reading) produces(v value) []*irv1.MediaRange {
 	return all
 }
 
-func (rd *reading) resultMeta(v value) []*irv1.ResultMeta {
+// resultMeta reads what of a response goes into the "_meta" of a result of t.
+func (rd *reading) resultMeta(t *irv1.Tool, v value) []*irv1.ResultMeta {
 	fields := v.fields()
 	var all []*irv1.ResultMeta
 	for _, key := range sorted(fields) {
-		m := &irv1.ResultMeta{Key: key, Header: canonical(fields[key].text())}
+		f := fields[key]
+		m := &irv1.ResultMeta{Key: key}
 		if irv1.ReservedMetaKey(key) {
-			rd.reservedMetaKey(fields[key], key)
+			rd.reservedMetaKey(f, key)
 		}
-		if irv1.SecretHeader(m.GetHeader()) {
-			rd.secretHeader(fields[key], m.GetHeader())
+		if at := f.get("body"); at.exists() {
+			f.note()
+			m.Source = &irv1.ResultMeta_Body{Body: pointer(at.quiet())}
+			if !f.get("keep").flag() {
+				move(t, m.GetBody())
+			}
+		} else {
+			header := canonical(f.text())
+			m.Source = &irv1.ResultMeta_Header{Header: header}
+			if irv1.SecretHeader(header) {
+				rd.secretHeader(f, header)
+			}
 		}
 		all = append(all, m)
 	}

@@ -3,6 +3,7 @@ package compile_test
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
@@ -33,5 +34,26 @@ func renderSurface(b *bytes.Buffer, content *irv1.Content) {
 func renderIcons(b *bytes.Buffer, indent string, icons []*irv1.Icon) {
 	for _, i := range icons {
 		fmt.Fprintf(b, "%sicon %s %q %q %s\n", indent, i.GetSrc(), i.GetMediaType(), i.GetSizes(), i.GetTheme())
+	}
+}
+
+// renderContent writes what results have of a body.
+func renderContent(b *bytes.Buffer, content *irv1.Content) {
+	for _, binding := range content.Bindings {
+		for _, t := range binding.GetTools() {
+			fmt.Fprintf(b, "tool %s, at most %d bytes\n", t.GetName(), t.GetMaxResultBytes())
+			for _, p := range t.GetContent() {
+				fmt.Fprintf(b, "\t%s\n", p.GetKind())
+				for _, m := range slices.Concat(p.GetMembers(), p.GetAnnotations()) {
+					fmt.Fprintf(b, "\t\t%s %s%q\n", m.GetField(), m.GetJson(), m.GetBody().GetTokens())
+				}
+			}
+			for _, m := range t.GetResultMeta() {
+				fmt.Fprintf(b, "\t_meta %s <- %s%q\n", m.GetKey(), m.GetHeader(), m.GetBody().GetTokens())
+			}
+			for _, p := range t.GetMoved() {
+				fmt.Fprintf(b, "\tmoved %q\n", p.GetTokens())
+			}
+		}
 	}
 }

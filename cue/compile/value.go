@@ -98,6 +98,11 @@ func (v value) get(label string) value {
 // nothing in memory of what was evaluated, which is a hundred times as much.
 func (v value) placed() value { return value{path: v.path, author: v.author} }
 
+// below returns where the value at labels below v was written, placed.
+func (v value) below(labels ...string) value {
+	return value{path: slices.Concat(v.path, labels), author: v.author.Down(labels...)}
+}
+
 func (v value) exists() bool { return v.cue.Exists() }
 
 // sorted returns the labels of a map with their values, sorted.

@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -84,10 +85,22 @@ func checkWidgets(bindings []*binding, r report) {
 	}
 	for _, b := range bindings {
 		for _, t := range b.ir.GetTools() {
-			template := b.source.get("tools").get(t.GetName()).get("_meta").get(outputTemplate)
-			if uri := template.quiet(); uri != "" && !slices.Contains(known[b.ir.GetEndpoint()], uri) {
+			uri := templateOf(t)
+			if uri != "" && !slices.Contains(known[b.ir.GetEndpoint()], uri) {
+				template := b.source.below("tools", t.GetName(), "_meta", outputTemplate)
 				r.noWidget(template, uri, b.ir.GetEndpoint(), known[b.ir.GetEndpoint()])
 			}
 		}
 	}
+}
+
+// templateOf returns the URI of the resource that shows results of t; "" for none.
+func templateOf(t *irv1.Tool) string {
+	for _, m := range t.GetEntryMeta() {
+		var uri string
+		if m.GetName() == outputTemplate && json.Unmarshal(m.GetJson(), &uri) == nil {
+			return uri
+		}
+	}
+	return ""
 }

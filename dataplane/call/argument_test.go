@@ -63,6 +63,8 @@ func formTools() []*irv1.Tool {
 		{Kind: irv1.PartKind_PART_KIND_IMAGE, Subtype: "png"}, {Kind: irv1.PartKind_PART_KIND_IMAGE}, {Kind: irv1.PartKind_PART_KIND_AUDIO, Subtype: "mpeg"},
 		{Kind: irv1.PartKind_PART_KIND_TEXT},
 	}
+	read.ResultMeta = append(read.ResultMeta, &irv1.ResultMeta{Key: "example.com/whole", Source: &irv1.ResultMeta_Body{Body: &irv1.Pointer{}}})
+	read.Content, read.Moved = coverParts(), []*irv1.Pointer{pointer("cover", "data"), pointer("notes")}
 	relay := tool("relay_book", irv1.Method_METHOD_DELETE, nil, nil, []*irv1.PathPart{books, argument("id")}, id)
 	relay.Result = irv1.ResultMode_RESULT_MODE_RAW
 	digest := irv1.DigestOf([]byte(formSchema))
@@ -71,7 +73,10 @@ func formTools() []*irv1.Tool {
 }
 
 func resultMeta() []*irv1.ResultMeta {
-	return []*irv1.ResultMeta{{Key: "example.com/id", Header: "Request-Id"}, {Key: "example.com/pages", Header: "X-Pages"}}
+	return []*irv1.ResultMeta{
+		{Key: "example.com/id", Source: &irv1.ResultMeta_Header{Header: "Request-Id"}},
+		{Key: "example.com/pages", Source: &irv1.ResultMeta_Header{Header: "X-Pages"}},
+	}
 }
 
 func TestForms(t *testing.T) {

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/bindery-dev/bindery/dataplane/check"
+	"github.com/bindery-dev/bindery/dataplane/content"
+	"github.com/bindery-dev/bindery/dataplane/rawjson"
 	"github.com/bindery-dev/bindery/dataplane/schema"
 	"github.com/bindery-dev/bindery/dataplane/table"
 	"github.com/bindery-dev/bindery/dataplane/upstream"
@@ -48,6 +50,8 @@ const (
 	Timeout
 	// Unusable: a 2xx response that cannot be a result.
 	Unusable
+	// TooLarge: a 2xx response whose body is more than a result may have.
+	TooLarge
 	// InvalidResult: a 2xx response whose body breaks its schema.
 	InvalidResult
 	// Canceled: the caller gave up.
@@ -63,7 +67,7 @@ const (
 
 // String returns the name of the class in metrics and logs.
 func (c Class) String() string {
-	names := [...]string{"", "ok", "invalid_params", "invalid_payload", "upstream_error", "unreachable", "timeout", "unusable", "invalid_result", "canceled", "asked", "unanswered", "internal"}
+	names := [...]string{"", "ok", "invalid_params", "invalid_payload", "upstream_error", "unreachable", "timeout", "unusable", "too_large", "invalid_result", "canceled", "asked", "unanswered", "internal"}
 	if c < OK || int(c) >= len(names) {
 		return "unknown"
 	}
@@ -72,7 +76,7 @@ func (c Class) String() string {
 
 // Classes returns every class, in a fixed order.
 func Classes() []Class {
-	return []Class{OK, InvalidParams, InvalidPayload, UpstreamError, Unreachable, Timeout, Unusable, InvalidResult, Canceled, Asked, Unanswered, Internal}
+	return []Class{OK, InvalidParams, InvalidPayload, UpstreamError, Unreachable, Timeout, Unusable, TooLarge, InvalidResult, Canceled, Asked, Unanswered, Internal}
 }
 
 // A Request is a call as it came in.
@@ -111,9 +115,13 @@ type Outcome struct {
 	Body []byte
 	// Part is the response's body where it is no JSON; nil otherwise.
 	Part *Part
-	// Meta is what the response's headers add to "_meta" of a result, by key; nil for
-	// nothing. It can be set where Error is.
-	Meta map[string]string
+	// Rest is Body without the members that the tool moves to "_meta" or to a part.
+	Rest []byte
+	// Content are the parts of content, for a tool that has some; Part goes before.
+	Content []content.Part
+	// Meta is what the response adds to "_meta" of a result, by key: JSON on one line;
+	// nil for nothing. It can be set where Error is.
+	Meta map[string]rawjson.Value
 	// Error is nil exactly if Class is [OK].
 	Error *Error
 	// Rule is the name of the error rule that Error was made by; "" when there was
@@ -209,7 +217,7 @@ func attempt(ctx context.Context, t *table.Tool, a arguments, req *upstream.Requ
 		t.Service.Credential.Rejected(req.Header)
 	}
 	o := ended(t, a, resp, err)
-	o.Meta, o.Attempts = resultMeta(t, resp), 1
+	o.Meta, o.Attempts = resultMeta(t, resp, o.Body), 1
 	return struck(t, a, req.Header, resp, o)
 }
 
@@ -228,7 +236,7 @@ func ended(t *table.Tool, a arguments, resp *upstream.Response, err error) Outco
 	if err != nil {
 		return broken(t, resp, err)
 	}
-	o := held(t, a, resp, checked(t, resp, answered(t, resp)))
+	o := shaped(t, resp, held(t, a, resp, checked(t, resp, answered(t, resp))))
 	o.Question = questionOf(t, resp, a.generated)
 	return o
 }

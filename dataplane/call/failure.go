@@ -34,7 +34,7 @@ func failureOf(err error) irv1.Failure {
 	case errors.Is(err, upstream.ErrTLS):
 		return irv1.Failure_FAILURE_TLS
 	case errors.Is(err, upstream.ErrTooLarge):
-		return irv1.Failure_FAILURE_UNUSABLE
+		return irv1.Failure_FAILURE_TOO_LARGE
 	}
 	return irv1.Failure_FAILURE_UNREACHABLE
 }
@@ -71,6 +71,8 @@ func failed(t *table.Tool, failure irv1.Failure, resp *upstream.Response, why er
 		class, sentence = Timeout, "The service did not answer in time."
 	case irv1.Failure_FAILURE_UNUSABLE:
 		class, sentence = Unusable, "The service sent an answer that cannot be used."
+	case irv1.Failure_FAILURE_TOO_LARGE:
+		class, sentence = TooLarge, tooLarge(t)
 	}
 	rule := t.Errors.Failure(failure, resp.Header.Get("Content-Type"))
 	o := Outcome{Class: class, Status: resp.Status, Err: why}

@@ -27,6 +27,7 @@ const (
 	busy     = `-32000 The library is closed. {"kind":"busy","message":"The library is closed."}`
 	refused  = `-32000 The library refused. {"kind":"refused","message":"The library refused."}`
 	unusable = `-32000 The service sent an answer that cannot be used. {"kind":"strange"}`
+	large    = `-32000 The answer of the service is larger than the 65536 bytes that a result of this tool may have. Ask for less at once, for example for a smaller page. {"kind":"strange"}`
 )
 
 // raw serves every request with what speak says, then closes the connection.
@@ -97,7 +98,7 @@ func TestBrokenExchanges(t *testing.T) {
 		{"too large without an end", func(c net.Conn) {
 			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\n\r\n\""+strings.Repeat("x", 128<<10))
 			_, _ = io.Copy(io.Discard, c)
-		}, call.Unusable, 200, unusable},
+		}, call.TooLarge, 200, large},
 	}
 	for _, tt := range tests {
 		for _, style := range []irv1.ErrorStyle{irv1.ErrorStyle_ERROR_STYLE_JSONRPC, irv1.ErrorStyle_ERROR_STYLE_TOOL} {

@@ -41,7 +41,10 @@ import (
 //   - a request goes out again only if that is safe, and as it was;
 //   - a call ends with one JSON value on one line, with a part of a media type that
 //     its tool produces, or with an error;
-//   - what headers of the response add to a result is valid text of bounded length.
+//   - what headers of the response add to a result is valid text of bounded length, what
+//     its body adds is a part of that;
+//   - what is left of a body has none of the members that are moved, and the parts of
+//     content that are made of a body are those of MCP.
 func FuzzCall(f *testing.F) {
 	args := []string{
 		`{"meta":{"version":"v1"},"payload":{"title":"x","copies":1}}`,
@@ -57,7 +60,8 @@ func FuzzCall(f *testing.F) {
 		`{"id":"a","title":"\u0041 ","subtitle":null,"owner":"x\"y","since":12345678901234567890,"prices":[1.0,1e2],"cover":{"a" : [] },"tags":[{"name":"x"}],"used":false}`,
 		`{"id":"a","pages":[".."],"tags":[],"filter":{"a][b":1},"client":"a\r\nb","formats":["a,b"]}`,
 	}
-	bodies := []string{`{"id":1}`, ``, "[\n1]", `{"error":{"kind":"a","message":"b"}}`, `{"kind":"a","message":"b\nc","content":1}`, `<html>`, `{"a":1,"a":2}`, `{"bill":1}`, `{"kind":"M4RK3R42","message":"K3Y12345 M4RK3R42","M4RK3R42":["K3Y12345"]}`}
+	bodies := []string{`{"id":1}`, ``, "[\n1]", `{"error":{"kind":"a","message":"b"}}`, `{"kind":"a","message":"b\nc","content":1}`, `<html>`, `{"a":1,"a":2}`, `{"bill":1}`, `{"kind":"M4RK3R42","message":"K3Y12345 M4RK3R42","M4RK3R42":["K3Y12345"]}`,
+		`{"title":"T", "cover":{"data":"iVBORw0KGgo=","type":"image\/png","n":1},"notes":[1],"links":[{"href":"https://a.example/b","size":3}],"for":"user","weight":0.5}`}
 	up := &fake{}
 	b := checked("http://library.example/v1")
 	digest := irv1.DigestOf([]byte(bookSchema))
@@ -125,9 +129,16 @@ func responseHeader(which int, body []byte) http.Header {
 // in "_meta" are text.
 func holdPart(t *testing.T, tool *table.Tool, sent []byte, o call.Outcome) {
 	t.Helper()
-	for key, text := range o.Meta {
-		if !strings.HasPrefix(key, "example.com/") || !utf8.ValidString(text) || len(text) > 1024 {
-			t.Errorf("_meta has %q: %q", key, text)
+	for key, v := range o.Meta {
+		text, isText := v.Text()
+		whole := key == "example.com/whole" && bytes.Equal(v, o.Body)
+		if !strings.HasPrefix(key, "example.com/") || !whole && (!isText || !utf8.ValidString(text) || len(text) > 1024) {
+			t.Errorf("_meta has %q: %q", key, v)
+		}
+	}
+	for _, at := range tool.Moved {
+		if left := rawjson.Value(o.Rest); left.Lookup(at.GetTokens()) != nil && left.Lookup(at.GetTokens()[:len(at.GetTokens())-1]).Kind() == rawjson.Object {
+			t.Errorf("%q is left with %q", o.Rest, at.GetTokens())
 		}
 	}
 	p := o.Part
@@ -193,8 +204,14 @@ const callToolResult = `{
   "properties": {
     "content": {"type": "array", "items": {"type": "object", "required": ["type"], "oneOf": [
       {"properties": {"type": {"const": "text"}, "text": {"type": "string"}}, "required": ["text"]},
-      {"properties": {"type": {"enum": ["image", "audio"]}, "data": {"type": "string", "pattern": "^[A-Za-z0-9+/]*={0,2}$"}, "mimeType": {"type": "string", "minLength": 3}}, "required": ["data", "mimeType"]}
-    ]}},
+      {"properties": {"type": {"enum": ["image", "audio"]}, "data": {"type": "string", "pattern": "^[A-Za-z0-9+/]*={0,2}$"}, "mimeType": {"type": "string", "minLength": 3}}, "required": ["data", "mimeType"]},
+      {"properties": {"type": {"const": "resource"}, "resource": {"type": "object", "properties": {"uri": {"type": "string", "minLength": 3}, "mimeType": {"type": "string"},
+        "text": {"type": "string"}, "blob": {"type": "string", "pattern": "^[A-Za-z0-9+/]*={0,2}$"}}, "required": ["uri"], "oneOf": [{"required": ["text"]}, {"required": ["blob"]}]}},
+        "required": ["resource"]},
+      {"properties": {"type": {"const": "resource_link"}, "uri": {"type": "string", "minLength": 3}, "name": {"type": "string"}, "title": {"type": "string"},
+        "description": {"type": "string"}, "mimeType": {"type": "string"}, "size": {"type": "integer", "minimum": 0}}, "required": ["uri", "name"]}
+    ], "properties": {"annotations": {"type": "object", "properties": {"audience": {"type": "array", "items": {"enum": ["user", "assistant"]}},
+      "priority": {"type": "number", "minimum": 0, "maximum": 1}, "lastModified": {"type": "string"}}}}}},
     "structuredContent": {"type": "object"},
     "isError": {"type": "boolean"},
     "_meta": {"type": "object"},
@@ -207,7 +224,7 @@ var mcpResult = sync.OnceValues(func() (*schema.Schema, error) { return schema.C
 // holdMCP holds the result that a client gets to MCP's schema.
 func holdMCP(t *testing.T, tool *table.Tool, o call.Outcome) {
 	t.Helper()
-	members, refusal := result.Of(tool, o, result.Form{Structured: true})
+	members, refusal := result.Of(tool, o, result.Newest())
 	if refusal != nil || result.IsBare(tool, o) {
 		return
 	}

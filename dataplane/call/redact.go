@@ -56,14 +56,16 @@ func struckError(e *redact.Echo, failure Error) (*Error, error) {
 	return &failure, err
 }
 
-// struckMeta returns meta without what e knows. The error is that of e.
-func struckMeta(e *redact.Echo, meta map[string]string) (map[string]string, error) {
+// struckMeta returns meta, which is of headers, without what e knows. The error is that
+// of e.
+func struckMeta(e *redact.Echo, meta map[string]rawjson.Value) (map[string]rawjson.Value, error) {
 	for key, value := range meta {
-		left, err := e.StrikeText(value)
+		text, _ := value.Text()
+		left, err := e.StrikeText(text)
 		if err != nil {
 			return nil, err
 		}
-		meta[key] = left
+		meta[key] = rawjson.Quote(left)
 	}
 	return meta, nil
 }

@@ -76,10 +76,10 @@ func TestStruckHeaders(t *testing.T) {
 	})
 	b := hiding(s.URL)
 	b.Errors.Rules[0].Headers = []*irv1.HeaderMember{{Name: "echo", Header: "X-Echo"}}
-	b.Tools[0].ResultMeta = []*irv1.ResultMeta{{Key: "example.com/echo", Header: "X-Echo"}}
+	b.Tools[0].ResultMeta = []*irv1.ResultMeta{{Key: "example.com/echo", Source: &irv1.ResultMeta_Header{Header: "X-Echo"}}}
 	o := call.Do(context.Background(), build(t, b, table.Deps{}).Endpoint("/mcp").Tool("add_book"),
 		call.Request{Arguments: []byte(`{"meta":{"version":"v1"},"payload":{"title":"Middlemarch","copies":1}}`)})
-	if !strings.Contains(show(o.Error), `"echo":"it was [redacted]"`) || o.Meta["example.com/echo"] != "it was [redacted]" {
+	if !strings.Contains(show(o.Error), `"echo":"it was [redacted]"`) || string(o.Meta["example.com/echo"]) != `"it was [redacted]"` {
 		t.Errorf("error is %s, _meta %v", show(o.Error), o.Meta)
 	}
 }

@@ -4,30 +4,37 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/bindery-dev/bindery/dataplane/rawjson"
 	"github.com/bindery-dev/bindery/dataplane/table"
 	"github.com/bindery-dev/bindery/dataplane/upstream"
+	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
 
 // maxResultMeta is the length, in bytes, to which a header is cut that goes into the
 // "_meta" of a result.
 const maxResultMeta = 1024
 
-// resultMeta returns what the headers of resp, nil for none, add to the "_meta" of
-// the result: valid text by key, nil for nothing.
-func resultMeta(t *table.Tool, resp *upstream.Response) map[string]string {
+// resultMeta returns what resp, nil for none, adds to the "_meta" of the result, by key;
+// nil for nothing. body is that of the result, nil for none.
+func resultMeta(t *table.Tool, resp *upstream.Response, body rawjson.Value) map[string]rawjson.Value {
 	if resp == nil {
 		return nil
 	}
-	var meta map[string]string
+	var meta map[string]rawjson.Value
 	for _, m := range t.ResultMeta {
-		values := resp.Header[m.GetHeader()]
-		if len(values) == 0 {
+		var v rawjson.Value
+		if at, ok := m.GetSource().(*irv1.ResultMeta_Body); ok {
+			v = body.Lookup(at.Body.GetTokens())
+		} else if values := resp.Header[m.GetHeader()]; len(values) > 0 {
+			v = rawjson.Quote(cut(strings.ToValidUTF8(strings.Join(values, ", "), "\uFFFD")))
+		}
+		if v == nil {
 			continue
 		}
 		if meta == nil {
-			meta = make(map[string]string, len(t.ResultMeta))
+			meta = make(map[string]rawjson.Value, len(t.ResultMeta))
 		}
-		meta[m.GetKey()] = cut(strings.ToValidUTF8(strings.Join(values, ", "), "\uFFFD"))
+		meta[m.GetKey()] = v
 	}
 	return meta
 }

@@ -3,6 +3,7 @@ package rawjson_test
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"reflect"
 	"slices"
 	"testing"
@@ -83,6 +84,12 @@ func sameParts(t *testing.T, v rawjson.Value, want any) {
 			sameParts(t, value, want[key])
 			if got := v.Member(key); !bytes.Equal(got, value) {
 				t.Errorf("member %q is %q, %q when asked for", key, value, got)
+			}
+			rest, err := rawjson.Parse(v.Without([]string{key}), 64)
+			left := maps.Clone(want)
+			delete(left, key)
+			if err != nil || !reflect.DeepEqual(rest.Decode(), any(left)) {
+				t.Errorf("%q without %q is %q: %v", v, key, rest, err)
 			}
 			n++
 		}

@@ -241,3 +241,39 @@ func TestMap(t *testing.T) {
 		}
 	}
 }
+
+func TestWithout(t *testing.T) {
+	tests := []struct {
+		from   string
+		tokens []string
+		want   string // "": from
+	}{
+		{`{"a":1}`, []string{"a"}, `{}`},
+		{`{ "a" : 1 , "b" : 2 , "c":3 }`, []string{"a"}, `{ "b" : 2 , "c":3 }`},
+		{`{ "a" : 1 , "b" : 2 , "c":3 }`, []string{"b"}, `{ "a" : 1 , "c":3 }`},
+		{`{ "a" : 1 , "b" : 2 , "c":3 }`, []string{"c"}, `{ "a" : 1 , "b" : 2  }`},
+		{`{"\u0061":{"b":[1,{"c":"},","d":1.0}]}}`, []string{"a", "b", "1", "c"}, `{"\u0061":{"b":[1,{"d":1.0}]}}`},
+		{`{"a":{"b":1},"c":{"b":1}}`, []string{"c", "b"}, `{"a":{"b":1},"c":{}}`},
+		{`{"a":[1,2]}`, []string{"a", "0"}, ``},
+		{`[{"a":1}]`, []string{"0", "a"}, `[{}]`},
+		{`{"a":1}`, nil, ``},
+		{`{"a":1}`, []string{"b"}, ``},
+		{`{"a":1}`, []string{"a", "b"}, ``},
+		{`{"a":1}`, []string{"b", "a"}, ``},
+		{`"a"`, []string{"a"}, ``},
+		{`{}`, []string{"a"}, ``},
+	}
+	for _, tt := range tests {
+		v, err := rawjson.Parse([]byte(tt.from), 8)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := tt.want
+		if want == "" {
+			want = tt.from
+		}
+		if got := v.Without(tt.tokens); string(got) != want || tt.want == "" && &got[0] != &v[0] || string(v) != tt.from {
+			t.Errorf("%s without %q is %s of %s, want %s", tt.from, tt.tokens, got, v, want)
+		}
+	}
+}

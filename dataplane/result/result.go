@@ -10,6 +10,7 @@ import (
 	"encoding/base64"
 
 	"github.com/bindery-dev/bindery/dataplane/call"
+	"github.com/bindery-dev/bindery/dataplane/content"
 	"github.com/bindery-dev/bindery/dataplane/rawjson"
 	"github.com/bindery-dev/bindery/dataplane/table"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
@@ -19,7 +20,11 @@ import (
 // the older revisions of MCP.
 type Form struct {
 	Structured bool // there is "structuredContent", which came with 2025-06-18
+	Content    content.Form
 }
+
+// Newest returns the form for clients of the newest revision.
+func Newest() Form { return Form{Structured: true, Content: content.Form{Audio: true, Links: true}} }
 
 // Of returns the members of the result that o, the outcome of a call of t, becomes:
 // `"name":value` separated by commas; none only for a raw result. Where the error of
@@ -32,9 +37,11 @@ func Of(t *table.Tool, o call.Outcome, f Form) (members []byte, refusal *call.Er
 func Append(dst []byte, t *table.Tool, o call.Outcome, f Form) (members []byte, refusal *call.Error) {
 	switch {
 	case o.Error == nil && o.Part != nil:
-		return appendPart(dst, o.Part), nil
+		return appendPart(dst, o.Part, f), nil
+	case o.Error == nil && len(t.Content) > 0:
+		return appendParts(dst, t.Result, o, f), nil
 	case o.Error == nil:
-		return appendBody(dst, t.Result, rawjson.Value(o.Body), f), nil
+		return appendBody(dst, t.Result, rawjson.Value(o.Rest), f), nil
 	case o.Error.Style == irv1.ErrorStyle_ERROR_STYLE_TOOL:
 		return appendFailure(dst, o.Error, f), nil
 	}
@@ -47,11 +54,25 @@ func Size(o call.Outcome) int {
 	if o.Part != nil {
 		n += 2 * len(o.Part.Data)
 	}
+	for _, p := range o.Content {
+		n += p.Size()
+	}
+	for _, v := range o.Meta {
+		n += len(v) + 64
+	}
 	if o.Error != nil {
 		n += 3*len(o.Error.Data) + len(o.Error.Message)
 	}
 	return n
 }
+
+// MaxStructured is how many bytes of structured content models work well with: a
+// result that has more is worth a word to its author.
+const MaxStructured = 10 << 10
+
+// IsLarge reports whether the outcome of a call is a result with more structured
+// content than [MaxStructured].
+func IsLarge(o call.Outcome) bool { return o.Error == nil && len(o.Rest) > MaxStructured }
 
 // IsBare reports whether nothing is to be added to the members that Of returns, which
 // may be none: neither a type nor "_meta".
@@ -77,8 +98,30 @@ func appendBody(dst []byte, mode irv1.ResultMode, body rawjson.Value, f Form) []
 	if mode == irv1.ResultMode_RESULT_MODE_DUAL {
 		dst = appendMembers(dst, body)
 	}
-	dst = appendContent(dst, body)
-	if !f.Structured {
+	return appendStructured(appendContent(dst, body), body, f)
+}
+
+// appendParts appends the members of the result that the outcome of a tool with parts of
+// content becomes.
+func appendParts(dst []byte, mode irv1.ResultMode, o call.Outcome, f Form) []byte {
+	rest := rawjson.Value(o.Rest)
+	if mode == irv1.ResultMode_RESULT_MODE_DUAL {
+		dst = appendMembers(dst, rest)
+	}
+	dst = append(dst, `"content":[`...)
+	for i, p := range o.Content {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = p.Append(dst, f.Content)
+	}
+	return appendStructured(append(dst, ']'), rest, f)
+}
+
+// appendStructured appends a "structuredContent" with body, nil for none, where f has
+// it.
+func appendStructured(dst []byte, body rawjson.Value, f Form) []byte {
+	if !f.Structured || body == nil {
 		return dst
 	}
 	dst = append(dst, `,"structuredContent":`...)
@@ -91,9 +134,12 @@ func appendBody(dst []byte, mode irv1.ResultMode, body rawjson.Value, f Form) []
 }
 
 // appendPart appends the members of the result that a body becomes which is no JSON.
-func appendPart(dst []byte, p *call.Part) []byte {
-	if p.Kind == irv1.PartKind_PART_KIND_TEXT {
+func appendPart(dst []byte, p *call.Part, f Form) []byte {
+	switch {
+	case p.Kind == irv1.PartKind_PART_KIND_TEXT:
 		return appendContent(dst, p.Data)
+	case p.Kind == irv1.PartKind_PART_KIND_AUDIO && !f.Content.Audio:
+		return appendContent(dst, []byte(content.NoAudio(p.MediaType)))
 	}
 	dst = append(dst, `"content":[{"type":"`+table.TypeName(p.Kind)+`","data":"`...)
 	dst = base64.StdEncoding.AppendEncode(dst, p.Data)

@@ -58,7 +58,7 @@ func TestPart(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := string(appendPart(nil, &tt.part)); got != tt.want {
+			if got := string(appendPart(nil, &tt.part, newest)); got != tt.want {
 				t.Errorf("appendPart() =\n%s\nwant\n%s", got, tt.want)
 			}
 		})
@@ -95,7 +95,7 @@ func TestOf(t *testing.T) {
 		members []byte
 		refusal *call.Error
 	}{
-		{"result", call.Outcome{Body: []byte(`{"a":1}`)}, appendBody(nil, tool.Result, parse(t, `{"a":1}`), newest), nil},
+		{"result", call.Outcome{Rest: []byte(`{"a":1}`)}, appendBody(nil, tool.Result, parse(t, `{"a":1}`), newest), nil},
 		{"error result", call.Outcome{Error: asTool}, appendFailure(nil, asTool, newest), nil},
 		{"error", call.Outcome{Error: jsonrpc}, nil, jsonrpc},
 	}
@@ -167,7 +167,7 @@ func parse(t *testing.T, body string) rawjson.Value {
 }
 
 // newest is the form of results for clients of the newest revision.
-var newest = Form{Structured: true}
+var newest = Newest()
 
 // TestOlder has clients that do not know structured content: the members of a dual
 // result are for them, too.
@@ -180,9 +180,9 @@ func TestOlder(t *testing.T) {
 		o    call.Outcome
 		want string
 	}{
-		{"dual", irv1.ResultMode_RESULT_MODE_DUAL, call.Outcome{Body: body}, `"a":1,` + content},
-		{"plain", irv1.ResultMode_RESULT_MODE_MCP, call.Outcome{Body: body}, content},
-		{"raw", irv1.ResultMode_RESULT_MODE_RAW, call.Outcome{Body: body}, `"a":1`},
+		{"dual", irv1.ResultMode_RESULT_MODE_DUAL, call.Outcome{Body: body, Rest: body}, `"a":1,` + content},
+		{"plain", irv1.ResultMode_RESULT_MODE_MCP, call.Outcome{Body: body, Rest: body}, content},
+		{"raw", irv1.ResultMode_RESULT_MODE_RAW, call.Outcome{Body: body, Rest: body}, `"a":1`},
 		{"error", irv1.ResultMode_RESULT_MODE_DUAL, call.Outcome{Error: failure}, content + `,"isError":true`},
 	}
 	for _, tt := range tests {

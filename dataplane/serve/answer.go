@@ -6,6 +6,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/bindery-dev/bindery/dataplane/content"
 	"github.com/bindery-dev/bindery/dataplane/result"
 	"github.com/bindery-dev/bindery/dataplane/table"
 )
@@ -14,15 +15,21 @@ import (
 // type they are.
 const modern = "2026-07-28"
 
-// structured is the first protocol revision with "structuredContent", and with titles.
+// structured is the first protocol revision with "structuredContent", with titles, and
+// with links in content.
 const structured = "2025-06-18"
+
+// audible is the first protocol revision with audio.
+const audible = "2025-03-26"
 
 // lastHandshake is the newest protocol revision that a client and a server agree on
 // when they meet.
 const lastHandshake = "2025-11-25"
 
 // formOf returns what results have for a client that speaks version.
-func formOf(version string) result.Form { return result.Form{Structured: version >= structured} }
+func formOf(version string) result.Form {
+	return result.Form{Structured: version >= structured, Content: content.Form{Audio: version >= audible, Links: version >= structured}}
+}
 
 // spoken returns the protocol revision that a request is answered in. asked is what
 // the SDK says of it: the request's own, which meta has, or what the client wanted

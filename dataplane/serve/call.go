@@ -88,7 +88,7 @@ func answerOf(t *table.Table, tool *table.Tool, version string, o call.Outcome) 
 	}
 	a := newAnswer(t, version, members)
 	for key, value := range o.Meta {
-		a.Meta[key] = value
+		a.Meta[key] = json.RawMessage(value)
 	}
 	return a, nil
 }

@@ -119,7 +119,7 @@ func (e *endpoint) message(t *table.Table, tool *table.Tool, env envelope, o cal
 }
 
 // appendMeta appends the "_meta" of newAnswer, with what the SDK adds to it and more.
-func (e *endpoint) appendMeta(m []byte, t *table.Table, version string, more map[string]string) []byte {
+func (e *endpoint) appendMeta(m []byte, t *table.Table, version string, more map[string]rawjson.Value) []byte {
 	m = append(m, `{"`+metaDigest+`":"`...)
 	digest := t.Digest()
 	m = hex.AppendEncode(m, digest[:])
@@ -131,7 +131,7 @@ func (e *endpoint) appendMeta(m []byte, t *table.Table, version string, more map
 	}
 	for key, value := range more {
 		m = rawjson.AppendQuote(append(m, ','), key)
-		m = rawjson.AppendQuote(append(m, ':'), value)
+		m = append(append(m, ':'), value...)
 	}
 	return append(m, '}')
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/bindery-dev/bindery/dataplane/call"
+	"github.com/bindery-dev/bindery/dataplane/result"
 	"github.com/bindery-dev/bindery/dataplane/table"
 )
 
@@ -18,6 +19,7 @@ type metrics struct {
 	retries  *prometheus.CounterVec
 	breaches *breaches
 	checks   *prometheus.CounterVec
+	large    *prometheus.CounterVec
 	inFlight prometheus.Gauge
 	streams  prometheus.Gauge
 	sessions prometheus.Gauge
@@ -44,6 +46,10 @@ func newMetrics(r prometheus.Registerer) *metrics {
 			Name: "bindery_node_check_failures_total",
 			Help: "Calls that failed a check of their tool, by endpoint, tool and check.",
 		}, []string{"endpoint", "tool", "check"}),
+		large: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "bindery_node_large_results_total",
+			Help: "Results with more than 10 KB of structured content, which models do not work well with, by endpoint and tool.",
+		}, []string{"endpoint", "tool"}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "bindery_node_calls_in_flight",
 			Help: "Calls that have begun and are not answered yet.",
@@ -58,7 +64,7 @@ func newMetrics(r prometheus.Registerer) *metrics {
 		}),
 	}
 	if r != nil {
-		r.MustRegister(m.calls, m.duration, m.retries, m.breaches.total, m.checks, m.inFlight, m.streams, m.sessions)
+		r.MustRegister(m.calls, m.duration, m.retries, m.breaches.total, m.checks, m.large, m.inFlight, m.streams, m.sessions)
 	}
 	return m
 }
@@ -66,6 +72,9 @@ func newMetrics(r prometheus.Registerer) *metrics {
 func (m *metrics) observe(endpoint, tool string, o call.Outcome, took time.Duration) {
 	m.calls.WithLabelValues(endpoint, tool, o.Class.String()).Inc()
 	m.duration.WithLabelValues(endpoint, tool).Observe(took.Seconds())
+	if result.IsLarge(o) {
+		m.large.WithLabelValues(endpoint, tool).Inc()
+	}
 	for _, name := range o.Checks {
 		m.checks.WithLabelValues(endpoint, tool, name).Inc()
 	}
@@ -89,6 +98,7 @@ func (m *metrics) forget(prev, next *table.Table) {
 			m.duration.Delete(gone)
 			m.breaches.forget(path, tool.Name)
 			m.checks.DeletePartialMatch(gone)
+			m.large.Delete(gone)
 		}
 	}
 }

@@ -63,7 +63,7 @@ func raw(t *irv1.Tool) { t.Result = irv1.ResultMode_RESULT_MODE_RAW }
 func produce(t *irv1.Tool) {
 	t.Result = irv1.ResultMode_RESULT_MODE_MCP
 	t.Produces = []*irv1.MediaRange{{Kind: irv1.PartKind_PART_KIND_IMAGE}, {Kind: irv1.PartKind_PART_KIND_AUDIO}, {Kind: irv1.PartKind_PART_KIND_TEXT}}
-	t.ResultMeta = []*irv1.ResultMeta{{Key: "example.com/id", Header: "Request-Id"}}
+	t.ResultMeta = []*irv1.ResultMeta{{Key: "example.com/id", Source: &irv1.ResultMeta_Header{Header: "Request-Id"}}}
 }
 
 // callOf returns a plain call by a client that speaks version.

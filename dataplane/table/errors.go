@@ -81,8 +81,11 @@ func (e *Errors) Response(status int, contentType string, said rawjson.Value) *R
 // contentType is that of the response which cannot be used, "" without one.
 func (e *Errors) Failure(f irv1.Failure, contentType string) *Rule {
 	rule := pick(e.rules.failures[f], contentType, nil)
-	if rule == nil && f == irv1.Failure_FAILURE_TLS {
+	switch {
+	case rule == nil && f == irv1.Failure_FAILURE_TLS:
 		return e.Failure(irv1.Failure_FAILURE_UNREACHABLE, "")
+	case rule == nil && f == irv1.Failure_FAILURE_TOO_LARGE:
+		return e.Failure(irv1.Failure_FAILURE_UNUSABLE, contentType)
 	}
 	return rule
 }

@@ -138,8 +138,14 @@ type Tool struct {
 	Result irv1.ResultMode
 	// Produces are the media types that the body can have beside JSON.
 	Produces []*irv1.MediaRange
-	// ResultMeta are the headers of a response that go into "_meta".
+	// ResultMeta are the parts of a response that go into "_meta".
 	ResultMeta []*irv1.ResultMeta
+	// Content are the parts of content that are made of the body; nil: the body is the
+	// only one.
+	Content []*irv1.ContentPart
+	Moved   []*irv1.Pointer // members of the body that are not in what is left for the result
+	// MaxResult is how many bytes a result may have of a body; 0: as many as are read.
+	MaxResult int64
 
 	Method   string           // of HTTP, such as "GET"
 	Template string           // of the path, such as "/books/{id}": what logs can name

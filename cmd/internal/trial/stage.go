@@ -2,7 +2,9 @@ package trial
 
 import (
 	"context"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,12 +58,15 @@ func (s *stage) run(ctx context.Context, c *cases.Case) Verdict {
 	tool := s.table.Endpoint(s.endpoints[c.Binding]).Tool(c.Tool)
 	tool.Service.Client.Retries = upstream.Budget{} // no case eats up another's
 	outcome := call.Do(ctx, tool, call.Request{Arguments: c.Arguments, Header: header(c.Caller)})
-	members, refusal := result.Of(tool, outcome, result.Form{Structured: true})
+	members, refusal := result.Of(tool, outcome, result.Newest())
 	members = append(members, meta(tool, outcome)...)
 	v := Verdict{Case: c, Rule: outcome.Rule, Retries: outcome.Retries, Checks: outcome.Checks, Problems: checkRequests(c.Exchanges, s.got)}
 	if len(s.got) <= len(c.Exchanges) { // else what the caller got follows from that
 		v.Problems = append(v.Problems, checkAnswer(c, members, refusal)...)
 		v.Problems = append(v.Problems, checkChecks(c.Checks, outcome.Checks)...)
+	}
+	if result.IsLarge(outcome) {
+		v.Large = len(outcome.Rest)
 	}
 	v.Problems = struck(v.Problems, tool.Redact, c, s.got)
 	v.Took = time.Since(began)
@@ -76,11 +81,15 @@ func header(fields map[string]string) http.Header {
 	return h
 }
 
-// meta returns the member "_meta" that headers of the response add to a result; nil
-// when they add nothing.
+// meta returns the member "_meta" that the response adds to a result; nil when it adds
+// nothing.
 func meta(tool *table.Tool, o call.Outcome) []byte {
 	if len(o.Meta) == 0 || result.IsBare(tool, o) {
 		return nil
 	}
-	return append([]byte(`,"_meta":`), show(o.Meta)...)
+	var all []table.Member
+	for _, key := range slices.Sorted(maps.Keys(o.Meta)) {
+		all = append(all, table.Member{Name: key, Value: o.Meta[key]})
+	}
+	return append([]byte(`,"_meta":`), table.Object(all)...)
 }

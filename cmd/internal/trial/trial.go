@@ -31,7 +31,10 @@ type Verdict struct {
 	Retries []string
 	// Checks are those of the tool that the call failed.
 	Checks []string
-	Took   time.Duration
+	// Large is how many bytes of structured content the result has, where models do not
+	// work well with so many; 0 otherwise.
+	Large int
+	Took  time.Duration
 }
 
 // Passed reports whether everything was as the case states it.

@@ -67,6 +67,11 @@ func verdicts(t *testing.T, files []txtar.File) string {
 			fmt.Fprintf(&b, "\t%s\n\t\twant %s\n\t\tgot  %s\n", p.Where, p.Want, p.Got)
 		}
 	}
+	for _, v := range all {
+		if v.Large > 0 {
+			fmt.Fprintf(&b, "%s: large: %d\n", diag.Place(v.Case.Position), v.Large)
+		}
+	}
 	for _, part := range trial.Cover(content, suite.Compiled.GetSourceMap(), all) {
 		if !part.Covered {
 			fmt.Fprintf(&b, "%s: not covered: %s\n", diag.Place(part.Position), strings.Join([]string{part.Tool, part.Check, part.Rule}, " "))

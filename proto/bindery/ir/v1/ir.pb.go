@@ -407,6 +407,9 @@ const (
 	// No secure connection: its handshake failed, or a certificate. Where no rule has
 	// it, FAILURE_UNREACHABLE covers it.
 	Failure_FAILURE_TLS Failure = 4
+	// A 2xx whose body is more than a result may have. Where no rule has it,
+	// FAILURE_UNUSABLE covers it.
+	Failure_FAILURE_TOO_LARGE Failure = 5
 )
 
 // Enum value maps for Failure.
@@ -417,6 +420,7 @@ var (
 		2: "FAILURE_TIMEOUT",
 		3: "FAILURE_UNUSABLE",
 		4: "FAILURE_TLS",
+		5: "FAILURE_TOO_LARGE",
 	}
 	Failure_value = map[string]int32{
 		"FAILURE_UNSPECIFIED": 0,
@@ -424,6 +428,7 @@ var (
 		"FAILURE_TIMEOUT":     2,
 		"FAILURE_UNUSABLE":    3,
 		"FAILURE_TLS":         4,
+		"FAILURE_TOO_LARGE":   5,
 	}
 )
 
@@ -574,6 +579,10 @@ const (
 	PartKind_PART_KIND_IMAGE       PartKind = 1
 	PartKind_PART_KIND_AUDIO       PartKind = 2
 	PartKind_PART_KIND_TEXT        PartKind = 3
+	// A resource that is embedded.
+	PartKind_PART_KIND_RESOURCE PartKind = 4
+	// A link to a resource.
+	PartKind_PART_KIND_LINK PartKind = 5
 )
 
 // Enum value maps for PartKind.
@@ -583,12 +592,16 @@ var (
 		1: "PART_KIND_IMAGE",
 		2: "PART_KIND_AUDIO",
 		3: "PART_KIND_TEXT",
+		4: "PART_KIND_RESOURCE",
+		5: "PART_KIND_LINK",
 	}
 	PartKind_value = map[string]int32{
 		"PART_KIND_UNSPECIFIED": 0,
 		"PART_KIND_IMAGE":       1,
 		"PART_KIND_AUDIO":       2,
 		"PART_KIND_TEXT":        3,
+		"PART_KIND_RESOURCE":    4,
+		"PART_KIND_LINK":        5,
 	}
 )
 
@@ -617,6 +630,87 @@ func (x PartKind) Number() protoreflect.EnumNumber {
 // Deprecated: Use PartKind.Descriptor instead.
 func (PartKind) EnumDescriptor() ([]byte, []int) {
 	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{10}
+}
+
+type PartField int32
+
+const (
+	PartField_PART_FIELD_UNSPECIFIED PartField = 0
+	// Of the parts.
+	PartField_PART_FIELD_TEXT        PartField = 1
+	PartField_PART_FIELD_DATA        PartField = 2
+	PartField_PART_FIELD_BLOB        PartField = 3
+	PartField_PART_FIELD_MIME_TYPE   PartField = 4
+	PartField_PART_FIELD_URI         PartField = 5
+	PartField_PART_FIELD_NAME        PartField = 6
+	PartField_PART_FIELD_TITLE       PartField = 7
+	PartField_PART_FIELD_DESCRIPTION PartField = 8
+	PartField_PART_FIELD_SIZE        PartField = 9
+	// Of the annotations.
+	PartField_PART_FIELD_AUDIENCE      PartField = 10
+	PartField_PART_FIELD_PRIORITY      PartField = 11
+	PartField_PART_FIELD_LAST_MODIFIED PartField = 12
+)
+
+// Enum value maps for PartField.
+var (
+	PartField_name = map[int32]string{
+		0:  "PART_FIELD_UNSPECIFIED",
+		1:  "PART_FIELD_TEXT",
+		2:  "PART_FIELD_DATA",
+		3:  "PART_FIELD_BLOB",
+		4:  "PART_FIELD_MIME_TYPE",
+		5:  "PART_FIELD_URI",
+		6:  "PART_FIELD_NAME",
+		7:  "PART_FIELD_TITLE",
+		8:  "PART_FIELD_DESCRIPTION",
+		9:  "PART_FIELD_SIZE",
+		10: "PART_FIELD_AUDIENCE",
+		11: "PART_FIELD_PRIORITY",
+		12: "PART_FIELD_LAST_MODIFIED",
+	}
+	PartField_value = map[string]int32{
+		"PART_FIELD_UNSPECIFIED":   0,
+		"PART_FIELD_TEXT":          1,
+		"PART_FIELD_DATA":          2,
+		"PART_FIELD_BLOB":          3,
+		"PART_FIELD_MIME_TYPE":     4,
+		"PART_FIELD_URI":           5,
+		"PART_FIELD_NAME":          6,
+		"PART_FIELD_TITLE":         7,
+		"PART_FIELD_DESCRIPTION":   8,
+		"PART_FIELD_SIZE":          9,
+		"PART_FIELD_AUDIENCE":      10,
+		"PART_FIELD_PRIORITY":      11,
+		"PART_FIELD_LAST_MODIFIED": 12,
+	}
+)
+
+func (x PartField) Enum() *PartField {
+	p := new(PartField)
+	*p = x
+	return p
+}
+
+func (x PartField) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (PartField) Descriptor() protoreflect.EnumDescriptor {
+	return file_bindery_ir_v1_ir_proto_enumTypes[11].Descriptor()
+}
+
+func (PartField) Type() protoreflect.EnumType {
+	return &file_bindery_ir_v1_ir_proto_enumTypes[11]
+}
+
+func (x PartField) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use PartField.Descriptor instead.
+func (PartField) EnumDescriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{11}
 }
 
 type ArgumentIn int32
@@ -659,11 +753,11 @@ func (x ArgumentIn) String() string {
 }
 
 func (ArgumentIn) Descriptor() protoreflect.EnumDescriptor {
-	return file_bindery_ir_v1_ir_proto_enumTypes[11].Descriptor()
+	return file_bindery_ir_v1_ir_proto_enumTypes[12].Descriptor()
 }
 
 func (ArgumentIn) Type() protoreflect.EnumType {
-	return &file_bindery_ir_v1_ir_proto_enumTypes[11]
+	return &file_bindery_ir_v1_ir_proto_enumTypes[12]
 }
 
 func (x ArgumentIn) Number() protoreflect.EnumNumber {
@@ -672,7 +766,7 @@ func (x ArgumentIn) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ArgumentIn.Descriptor instead.
 func (ArgumentIn) EnumDescriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{11}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{12}
 }
 
 type ArgumentType int32
@@ -726,11 +820,11 @@ func (x ArgumentType) String() string {
 }
 
 func (ArgumentType) Descriptor() protoreflect.EnumDescriptor {
-	return file_bindery_ir_v1_ir_proto_enumTypes[12].Descriptor()
+	return file_bindery_ir_v1_ir_proto_enumTypes[13].Descriptor()
 }
 
 func (ArgumentType) Type() protoreflect.EnumType {
-	return &file_bindery_ir_v1_ir_proto_enumTypes[12]
+	return &file_bindery_ir_v1_ir_proto_enumTypes[13]
 }
 
 func (x ArgumentType) Number() protoreflect.EnumNumber {
@@ -739,7 +833,7 @@ func (x ArgumentType) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ArgumentType.Descriptor instead.
 func (ArgumentType) EnumDescriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{12}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{13}
 }
 
 type ArrayStyle int32
@@ -777,11 +871,11 @@ func (x ArrayStyle) String() string {
 }
 
 func (ArrayStyle) Descriptor() protoreflect.EnumDescriptor {
-	return file_bindery_ir_v1_ir_proto_enumTypes[13].Descriptor()
+	return file_bindery_ir_v1_ir_proto_enumTypes[14].Descriptor()
 }
 
 func (ArrayStyle) Type() protoreflect.EnumType {
-	return &file_bindery_ir_v1_ir_proto_enumTypes[13]
+	return &file_bindery_ir_v1_ir_proto_enumTypes[14]
 }
 
 func (x ArrayStyle) Number() protoreflect.EnumNumber {
@@ -790,7 +884,7 @@ func (x ArrayStyle) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ArrayStyle.Descriptor instead.
 func (ArrayStyle) EnumDescriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{13}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{14}
 }
 
 // Check is what becomes of a body that breaks its schema.
@@ -833,11 +927,11 @@ func (x Check) String() string {
 }
 
 func (Check) Descriptor() protoreflect.EnumDescriptor {
-	return file_bindery_ir_v1_ir_proto_enumTypes[14].Descriptor()
+	return file_bindery_ir_v1_ir_proto_enumTypes[15].Descriptor()
 }
 
 func (Check) Type() protoreflect.EnumType {
-	return &file_bindery_ir_v1_ir_proto_enumTypes[14]
+	return &file_bindery_ir_v1_ir_proto_enumTypes[15]
 }
 
 func (x Check) Number() protoreflect.EnumNumber {
@@ -846,7 +940,7 @@ func (x Check) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Check.Descriptor instead.
 func (Check) EnumDescriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{14}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{15}
 }
 
 type CheckLevel int32
@@ -885,11 +979,11 @@ func (x CheckLevel) String() string {
 }
 
 func (CheckLevel) Descriptor() protoreflect.EnumDescriptor {
-	return file_bindery_ir_v1_ir_proto_enumTypes[15].Descriptor()
+	return file_bindery_ir_v1_ir_proto_enumTypes[16].Descriptor()
 }
 
 func (CheckLevel) Type() protoreflect.EnumType {
-	return &file_bindery_ir_v1_ir_proto_enumTypes[15]
+	return &file_bindery_ir_v1_ir_proto_enumTypes[16]
 }
 
 func (x CheckLevel) Number() protoreflect.EnumNumber {
@@ -898,7 +992,7 @@ func (x CheckLevel) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use CheckLevel.Descriptor instead.
 func (CheckLevel) EnumDescriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{15}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{16}
 }
 
 type Side int32
@@ -936,11 +1030,11 @@ func (x Side) String() string {
 }
 
 func (Side) Descriptor() protoreflect.EnumDescriptor {
-	return file_bindery_ir_v1_ir_proto_enumTypes[16].Descriptor()
+	return file_bindery_ir_v1_ir_proto_enumTypes[17].Descriptor()
 }
 
 func (Side) Type() protoreflect.EnumType {
-	return &file_bindery_ir_v1_ir_proto_enumTypes[16]
+	return &file_bindery_ir_v1_ir_proto_enumTypes[17]
 }
 
 func (x Side) Number() protoreflect.EnumNumber {
@@ -949,7 +1043,7 @@ func (x Side) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Side.Descriptor instead.
 func (Side) EnumDescriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{16}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{17}
 }
 
 type Role int32
@@ -985,11 +1079,11 @@ func (x Role) String() string {
 }
 
 func (Role) Descriptor() protoreflect.EnumDescriptor {
-	return file_bindery_ir_v1_ir_proto_enumTypes[17].Descriptor()
+	return file_bindery_ir_v1_ir_proto_enumTypes[18].Descriptor()
 }
 
 func (Role) Type() protoreflect.EnumType {
-	return &file_bindery_ir_v1_ir_proto_enumTypes[17]
+	return &file_bindery_ir_v1_ir_proto_enumTypes[18]
 }
 
 func (x Role) Number() protoreflect.EnumNumber {
@@ -998,7 +1092,7 @@ func (x Role) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Role.Descriptor instead.
 func (Role) EnumDescriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{17}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{18}
 }
 
 type CacheScope int32
@@ -1036,11 +1130,11 @@ func (x CacheScope) String() string {
 }
 
 func (CacheScope) Descriptor() protoreflect.EnumDescriptor {
-	return file_bindery_ir_v1_ir_proto_enumTypes[18].Descriptor()
+	return file_bindery_ir_v1_ir_proto_enumTypes[19].Descriptor()
 }
 
 func (CacheScope) Type() protoreflect.EnumType {
-	return &file_bindery_ir_v1_ir_proto_enumTypes[18]
+	return &file_bindery_ir_v1_ir_proto_enumTypes[19]
 }
 
 func (x CacheScope) Number() protoreflect.EnumNumber {
@@ -1049,7 +1143,7 @@ func (x CacheScope) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use CacheScope.Descriptor instead.
 func (CacheScope) EnumDescriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{18}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{19}
 }
 
 type ClientCapability int32
@@ -1093,11 +1187,11 @@ func (x ClientCapability) String() string {
 }
 
 func (ClientCapability) Descriptor() protoreflect.EnumDescriptor {
-	return file_bindery_ir_v1_ir_proto_enumTypes[19].Descriptor()
+	return file_bindery_ir_v1_ir_proto_enumTypes[20].Descriptor()
 }
 
 func (ClientCapability) Type() protoreflect.EnumType {
-	return &file_bindery_ir_v1_ir_proto_enumTypes[19]
+	return &file_bindery_ir_v1_ir_proto_enumTypes[20]
 }
 
 func (x ClientCapability) Number() protoreflect.EnumNumber {
@@ -1106,7 +1200,7 @@ func (x ClientCapability) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ClientCapability.Descriptor instead.
 func (ClientCapability) EnumDescriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{19}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{20}
 }
 
 type Otherwise int32
@@ -1144,11 +1238,11 @@ func (x Otherwise) String() string {
 }
 
 func (Otherwise) Descriptor() protoreflect.EnumDescriptor {
-	return file_bindery_ir_v1_ir_proto_enumTypes[20].Descriptor()
+	return file_bindery_ir_v1_ir_proto_enumTypes[21].Descriptor()
 }
 
 func (Otherwise) Type() protoreflect.EnumType {
-	return &file_bindery_ir_v1_ir_proto_enumTypes[20]
+	return &file_bindery_ir_v1_ir_proto_enumTypes[21]
 }
 
 func (x Otherwise) Number() protoreflect.EnumNumber {
@@ -1157,7 +1251,7 @@ func (x Otherwise) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Otherwise.Descriptor instead.
 func (Otherwise) EnumDescriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{20}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{21}
 }
 
 type AskSide int32
@@ -1199,11 +1293,11 @@ func (x AskSide) String() string {
 }
 
 func (AskSide) Descriptor() protoreflect.EnumDescriptor {
-	return file_bindery_ir_v1_ir_proto_enumTypes[21].Descriptor()
+	return file_bindery_ir_v1_ir_proto_enumTypes[22].Descriptor()
 }
 
 func (AskSide) Type() protoreflect.EnumType {
-	return &file_bindery_ir_v1_ir_proto_enumTypes[21]
+	return &file_bindery_ir_v1_ir_proto_enumTypes[22]
 }
 
 func (x AskSide) Number() protoreflect.EnumNumber {
@@ -1212,7 +1306,7 @@ func (x AskSide) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use AskSide.Descriptor instead.
 func (AskSide) EnumDescriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{21}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{22}
 }
 
 type LogLevel int32
@@ -1257,11 +1351,11 @@ func (x LogLevel) String() string {
 }
 
 func (LogLevel) Descriptor() protoreflect.EnumDescriptor {
-	return file_bindery_ir_v1_ir_proto_enumTypes[22].Descriptor()
+	return file_bindery_ir_v1_ir_proto_enumTypes[23].Descriptor()
 }
 
 func (LogLevel) Type() protoreflect.EnumType {
-	return &file_bindery_ir_v1_ir_proto_enumTypes[22]
+	return &file_bindery_ir_v1_ir_proto_enumTypes[23]
 }
 
 func (x LogLevel) Number() protoreflect.EnumNumber {
@@ -1270,7 +1364,7 @@ func (x LogLevel) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use LogLevel.Descriptor instead.
 func (LogLevel) EnumDescriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{22}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{23}
 }
 
 // Manifest names every blob of a bundle by its SHA-256. The SHA-256 of the
@@ -3573,6 +3667,164 @@ func (x *KeywordWord) GetWord() string {
 	return ""
 }
 
+// ContentPart is a part of content that is made of the body of a response. One for
+// which something is not in the body that it must have is left out.
+type ContentPart struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Kind  PartKind               `protobuf:"varint,1,opt,name=kind,proto3,enum=bindery.ir.v1.PartKind" json:"kind,omitempty"`
+	// members are in the order of MCP. A text must have TEXT; an image and audio DATA and
+	// MIME_TYPE; a resource URI and one of TEXT and BLOB; a link URI and NAME.
+	Members []*PartMember `protobuf:"bytes,2,rep,name=members,proto3" json:"members,omitempty"`
+	// annotations are in the order of MCP.
+	Annotations   []*PartMember `protobuf:"bytes,3,rep,name=annotations,proto3" json:"annotations,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ContentPart) Reset() {
+	*x = ContentPart{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ContentPart) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ContentPart) ProtoMessage() {}
+
+func (x *ContentPart) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ContentPart.ProtoReflect.Descriptor instead.
+func (*ContentPart) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *ContentPart) GetKind() PartKind {
+	if x != nil {
+		return x.Kind
+	}
+	return PartKind_PART_KIND_UNSPECIFIED
+}
+
+func (x *ContentPart) GetMembers() []*PartMember {
+	if x != nil {
+		return x.Members
+	}
+	return nil
+}
+
+func (x *ContentPart) GetAnnotations() []*PartMember {
+	if x != nil {
+		return x.Annotations
+	}
+	return nil
+}
+
+// PartMember is a member of a part or of its annotations.
+type PartMember struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Field PartField              `protobuf:"varint,1,opt,name=field,proto3,enum=bindery.ir.v1.PartField" json:"field,omitempty"`
+	// Types that are valid to be assigned to Source:
+	//
+	//	*PartMember_Json
+	//	*PartMember_Body
+	Source        isPartMember_Source `protobuf_oneof:"source"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PartMember) Reset() {
+	*x = PartMember{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PartMember) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PartMember) ProtoMessage() {}
+
+func (x *PartMember) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PartMember.ProtoReflect.Descriptor instead.
+func (*PartMember) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *PartMember) GetField() PartField {
+	if x != nil {
+		return x.Field
+	}
+	return PartField_PART_FIELD_UNSPECIFIED
+}
+
+func (x *PartMember) GetSource() isPartMember_Source {
+	if x != nil {
+		return x.Source
+	}
+	return nil
+}
+
+func (x *PartMember) GetJson() []byte {
+	if x != nil {
+		if x, ok := x.Source.(*PartMember_Json); ok {
+			return x.Json
+		}
+	}
+	return nil
+}
+
+func (x *PartMember) GetBody() *Pointer {
+	if x != nil {
+		if x, ok := x.Source.(*PartMember_Body); ok {
+			return x.Body
+		}
+	}
+	return nil
+}
+
+type isPartMember_Source interface {
+	isPartMember_Source()
+}
+
+type PartMember_Json struct {
+	// json is one JSON value, of the kind that the field has.
+	Json []byte `protobuf:"bytes,2,opt,name=json,proto3,oneof"`
+}
+
+type PartMember_Body struct {
+	// body is a place in the body.
+	Body *Pointer `protobuf:"bytes,3,opt,name=body,proto3,oneof"`
+}
+
+func (*PartMember_Json) isPartMember_Source() {}
+
+func (*PartMember_Body) isPartMember_Source() {}
+
 // MediaRange is media types that become one kind of content part.
 type MediaRange struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -3586,7 +3838,7 @@ type MediaRange struct {
 
 func (x *MediaRange) Reset() {
 	*x = MediaRange{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[28]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3598,7 +3850,7 @@ func (x *MediaRange) String() string {
 func (*MediaRange) ProtoMessage() {}
 
 func (x *MediaRange) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[28]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3611,7 +3863,7 @@ func (x *MediaRange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MediaRange.ProtoReflect.Descriptor instead.
 func (*MediaRange) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{28}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *MediaRange) GetKind() PartKind {
@@ -3628,20 +3880,23 @@ func (x *MediaRange) GetSubtype() string {
 	return ""
 }
 
-// ResultMeta puts a header of the response into the "_meta" of the result.
+// ResultMeta puts a part of the response into the "_meta" of the result.
 type ResultMeta struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// key has a prefix, and none that MCP or Bindery reserve.
 	Key string `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
-	// header is in canonical form.
-	Header        string `protobuf:"bytes,2,opt,name=header,proto3" json:"header,omitempty"`
+	// Types that are valid to be assigned to Source:
+	//
+	//	*ResultMeta_Header
+	//	*ResultMeta_Body
+	Source        isResultMeta_Source `protobuf_oneof:"source"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ResultMeta) Reset() {
 	*x = ResultMeta{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[29]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3653,7 +3908,7 @@ func (x *ResultMeta) String() string {
 func (*ResultMeta) ProtoMessage() {}
 
 func (x *ResultMeta) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[29]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3666,7 +3921,7 @@ func (x *ResultMeta) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResultMeta.ProtoReflect.Descriptor instead.
 func (*ResultMeta) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{29}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ResultMeta) GetKey() string {
@@ -3676,12 +3931,48 @@ func (x *ResultMeta) GetKey() string {
 	return ""
 }
 
+func (x *ResultMeta) GetSource() isResultMeta_Source {
+	if x != nil {
+		return x.Source
+	}
+	return nil
+}
+
 func (x *ResultMeta) GetHeader() string {
 	if x != nil {
-		return x.Header
+		if x, ok := x.Source.(*ResultMeta_Header); ok {
+			return x.Header
+		}
 	}
 	return ""
 }
+
+func (x *ResultMeta) GetBody() *Pointer {
+	if x != nil {
+		if x, ok := x.Source.(*ResultMeta_Body); ok {
+			return x.Body
+		}
+	}
+	return nil
+}
+
+type isResultMeta_Source interface {
+	isResultMeta_Source()
+}
+
+type ResultMeta_Header struct {
+	// header is in canonical form.
+	Header string `protobuf:"bytes,2,opt,name=header,proto3,oneof"`
+}
+
+type ResultMeta_Body struct {
+	// body is a place in the body of a 2xx.
+	Body *Pointer `protobuf:"bytes,3,opt,name=body,proto3,oneof"`
+}
+
+func (*ResultMeta_Header) isResultMeta_Source() {}
+
+func (*ResultMeta_Body) isResultMeta_Source() {}
 
 // Tool is a named MCP tool and the HTTP operation behind it.
 type Tool struct {
@@ -3736,14 +4027,24 @@ type Tool struct {
 	// requires are the capabilities that a client must declare to call the tool; sorted.
 	Requires []ClientCapability `protobuf:"varint,41,rep,packed,name=requires,proto3,enum=bindery.ir.v1.ClientCapability" json:"requires,omitempty"`
 	// notices is absent when a client hears nothing while a call runs.
-	Notices       *Notices `protobuf:"bytes,42,opt,name=notices,proto3" json:"notices,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Notices *Notices `protobuf:"bytes,42,opt,name=notices,proto3" json:"notices,omitempty"`
+	// content are the parts of a result's content that are made of the body, in the
+	// author's order; empty for the body as one text. Not where the result mode is RAW.
+	Content []*ContentPart `protobuf:"bytes,33,rep,name=content,proto3" json:"content,omitempty"`
+	// moved are members of the body that structuredContent and the members of a dual
+	// result do not have: they are in "_meta" or in a part. Sorted. Not where the result
+	// mode is RAW.
+	Moved []*Pointer `protobuf:"bytes,34,rep,name=moved,proto3" json:"moved,omitempty"`
+	// max_result_bytes bounds what a result has of a body; 0 for no bound but that of
+	// Upstream.max_response_bytes.
+	MaxResultBytes int64 `protobuf:"varint,35,opt,name=max_result_bytes,json=maxResultBytes,proto3" json:"max_result_bytes,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Tool) Reset() {
 	*x = Tool{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[30]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3755,7 +4056,7 @@ func (x *Tool) String() string {
 func (*Tool) ProtoMessage() {}
 
 func (x *Tool) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[30]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3768,7 +4069,7 @@ func (x *Tool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tool.ProtoReflect.Descriptor instead.
 func (*Tool) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{30}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Tool) GetName() string {
@@ -3939,6 +4240,27 @@ func (x *Tool) GetNotices() *Notices {
 	return nil
 }
 
+func (x *Tool) GetContent() []*ContentPart {
+	if x != nil {
+		return x.Content
+	}
+	return nil
+}
+
+func (x *Tool) GetMoved() []*Pointer {
+	if x != nil {
+		return x.Moved
+	}
+	return nil
+}
+
+func (x *Tool) GetMaxResultBytes() int64 {
+	if x != nil {
+		return x.MaxResultBytes
+	}
+	return 0
+}
+
 // SecurityScheme is a way to be allowed to call a tool, as clients get to know it.
 type SecurityScheme struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -3953,7 +4275,7 @@ type SecurityScheme struct {
 
 func (x *SecurityScheme) Reset() {
 	*x = SecurityScheme{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[31]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3965,7 +4287,7 @@ func (x *SecurityScheme) String() string {
 func (*SecurityScheme) ProtoMessage() {}
 
 func (x *SecurityScheme) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[31]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3978,7 +4300,7 @@ func (x *SecurityScheme) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SecurityScheme.ProtoReflect.Descriptor instead.
 func (*SecurityScheme) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{31}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *SecurityScheme) GetKind() isSecurityScheme_Kind {
@@ -4031,7 +4353,7 @@ type NoAuthScheme struct {
 
 func (x *NoAuthScheme) Reset() {
 	*x = NoAuthScheme{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[32]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4043,7 +4365,7 @@ func (x *NoAuthScheme) String() string {
 func (*NoAuthScheme) ProtoMessage() {}
 
 func (x *NoAuthScheme) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[32]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4056,7 +4378,7 @@ func (x *NoAuthScheme) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NoAuthScheme.ProtoReflect.Descriptor instead.
 func (*NoAuthScheme) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{32}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{34}
 }
 
 type OAuth2Scheme struct {
@@ -4069,7 +4391,7 @@ type OAuth2Scheme struct {
 
 func (x *OAuth2Scheme) Reset() {
 	*x = OAuth2Scheme{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[33]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4081,7 +4403,7 @@ func (x *OAuth2Scheme) String() string {
 func (*OAuth2Scheme) ProtoMessage() {}
 
 func (x *OAuth2Scheme) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[33]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4094,7 +4416,7 @@ func (x *OAuth2Scheme) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OAuth2Scheme.ProtoReflect.Descriptor instead.
 func (*OAuth2Scheme) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{33}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *OAuth2Scheme) GetScopes() []string {
@@ -4122,7 +4444,7 @@ type Retry struct {
 
 func (x *Retry) Reset() {
 	*x = Retry{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[34]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4134,7 +4456,7 @@ func (x *Retry) String() string {
 func (*Retry) ProtoMessage() {}
 
 func (x *Retry) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[34]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4147,7 +4469,7 @@ func (x *Retry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Retry.ProtoReflect.Descriptor instead.
 func (*Retry) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{34}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Retry) GetAttempts() uint32 {
@@ -4184,7 +4506,7 @@ type PathPart struct {
 
 func (x *PathPart) Reset() {
 	*x = PathPart{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[35]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4196,7 +4518,7 @@ func (x *PathPart) String() string {
 func (*PathPart) ProtoMessage() {}
 
 func (x *PathPart) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[35]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4209,7 +4531,7 @@ func (x *PathPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PathPart.ProtoReflect.Descriptor instead.
 func (*PathPart) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{35}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *PathPart) GetKind() isPathPart_Kind {
@@ -4286,7 +4608,7 @@ type Argument struct {
 
 func (x *Argument) Reset() {
 	*x = Argument{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[36]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4298,7 +4620,7 @@ func (x *Argument) String() string {
 func (*Argument) ProtoMessage() {}
 
 func (x *Argument) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[36]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4311,7 +4633,7 @@ func (x *Argument) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Argument.ProtoReflect.Descriptor instead.
 func (*Argument) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{36}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Argument) GetName() string {
@@ -4409,7 +4731,7 @@ type Payload struct {
 
 func (x *Payload) Reset() {
 	*x = Payload{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[37]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4421,7 +4743,7 @@ func (x *Payload) String() string {
 func (*Payload) ProtoMessage() {}
 
 func (x *Payload) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[37]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4434,7 +4756,7 @@ func (x *Payload) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Payload.ProtoReflect.Descriptor instead.
 func (*Payload) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{37}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Payload) GetRequired() bool {
@@ -4470,7 +4792,7 @@ type Output struct {
 
 func (x *Output) Reset() {
 	*x = Output{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[38]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4482,7 +4804,7 @@ func (x *Output) String() string {
 func (*Output) ProtoMessage() {}
 
 func (x *Output) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[38]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4495,7 +4817,7 @@ func (x *Output) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Output.ProtoReflect.Descriptor instead.
 func (*Output) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{38}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Output) GetSchema() []byte {
@@ -4539,7 +4861,7 @@ type Annotations struct {
 
 func (x *Annotations) Reset() {
 	*x = Annotations{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[39]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4551,7 +4873,7 @@ func (x *Annotations) String() string {
 func (*Annotations) ProtoMessage() {}
 
 func (x *Annotations) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[39]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4564,7 +4886,7 @@ func (x *Annotations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Annotations.ProtoReflect.Descriptor instead.
 func (*Annotations) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{39}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Annotations) GetReadOnly() bool {
@@ -4618,7 +4940,7 @@ type CallCheck struct {
 
 func (x *CallCheck) Reset() {
 	*x = CallCheck{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[40]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4630,7 +4952,7 @@ func (x *CallCheck) String() string {
 func (*CallCheck) ProtoMessage() {}
 
 func (x *CallCheck) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[40]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4643,7 +4965,7 @@ func (x *CallCheck) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallCheck.ProtoReflect.Descriptor instead.
 func (*CallCheck) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{40}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *CallCheck) GetName() string {
@@ -4728,7 +5050,7 @@ type Subset struct {
 
 func (x *Subset) Reset() {
 	*x = Subset{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[41]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4740,7 +5062,7 @@ func (x *Subset) String() string {
 func (*Subset) ProtoMessage() {}
 
 func (x *Subset) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[41]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4753,7 +5075,7 @@ func (x *Subset) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Subset.ProtoReflect.Descriptor instead.
 func (*Subset) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{41}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Subset) GetThese() *Place {
@@ -4781,7 +5103,7 @@ type Alternative struct {
 
 func (x *Alternative) Reset() {
 	*x = Alternative{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[42]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4793,7 +5115,7 @@ func (x *Alternative) String() string {
 func (*Alternative) ProtoMessage() {}
 
 func (x *Alternative) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[42]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4806,7 +5128,7 @@ func (x *Alternative) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Alternative.ProtoReflect.Descriptor instead.
 func (*Alternative) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{42}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Alternative) GetAt() *Place {
@@ -4842,7 +5164,7 @@ type Prompt struct {
 
 func (x *Prompt) Reset() {
 	*x = Prompt{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[43]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4854,7 +5176,7 @@ func (x *Prompt) String() string {
 func (*Prompt) ProtoMessage() {}
 
 func (x *Prompt) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[43]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4867,7 +5189,7 @@ func (x *Prompt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Prompt.ProtoReflect.Descriptor instead.
 func (*Prompt) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{43}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *Prompt) GetName() string {
@@ -4954,7 +5276,7 @@ type PromptArgument struct {
 
 func (x *PromptArgument) Reset() {
 	*x = PromptArgument{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[44]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4966,7 +5288,7 @@ func (x *PromptArgument) String() string {
 func (*PromptArgument) ProtoMessage() {}
 
 func (x *PromptArgument) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[44]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4979,7 +5301,7 @@ func (x *PromptArgument) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromptArgument.ProtoReflect.Descriptor instead.
 func (*PromptArgument) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{44}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *PromptArgument) GetName() string {
@@ -5027,7 +5349,7 @@ type PromptMessages struct {
 
 func (x *PromptMessages) Reset() {
 	*x = PromptMessages{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[45]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5039,7 +5361,7 @@ func (x *PromptMessages) String() string {
 func (*PromptMessages) ProtoMessage() {}
 
 func (x *PromptMessages) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[45]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5052,7 +5374,7 @@ func (x *PromptMessages) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromptMessages.ProtoReflect.Descriptor instead.
 func (*PromptMessages) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{45}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *PromptMessages) GetMessages() []*PromptMessage {
@@ -5076,7 +5398,7 @@ type PromptMessage struct {
 
 func (x *PromptMessage) Reset() {
 	*x = PromptMessage{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[46]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5088,7 +5410,7 @@ func (x *PromptMessage) String() string {
 func (*PromptMessage) ProtoMessage() {}
 
 func (x *PromptMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[46]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5101,7 +5423,7 @@ func (x *PromptMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromptMessage.ProtoReflect.Descriptor instead.
 func (*PromptMessage) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{46}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *PromptMessage) GetRole() Role {
@@ -5150,7 +5472,7 @@ type PromptUse struct {
 
 func (x *PromptUse) Reset() {
 	*x = PromptUse{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[47]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5162,7 +5484,7 @@ func (x *PromptUse) String() string {
 func (*PromptUse) ProtoMessage() {}
 
 func (x *PromptUse) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[47]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5175,7 +5497,7 @@ func (x *PromptUse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromptUse.ProtoReflect.Descriptor instead.
 func (*PromptUse) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{47}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *PromptUse) GetUse() *Use {
@@ -5207,7 +5529,7 @@ type Completion struct {
 
 func (x *Completion) Reset() {
 	*x = Completion{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[48]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5219,7 +5541,7 @@ func (x *Completion) String() string {
 func (*Completion) ProtoMessage() {}
 
 func (x *Completion) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[48]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5232,7 +5554,7 @@ func (x *Completion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Completion.ProtoReflect.Descriptor instead.
 func (*Completion) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{48}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *Completion) GetKind() isCompletion_Kind {
@@ -5286,7 +5608,7 @@ type Values struct {
 
 func (x *Values) Reset() {
 	*x = Values{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[49]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5298,7 +5620,7 @@ func (x *Values) String() string {
 func (*Values) ProtoMessage() {}
 
 func (x *Values) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[49]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5311,7 +5633,7 @@ func (x *Values) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Values.ProtoReflect.Descriptor instead.
 func (*Values) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{49}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *Values) GetValues() []string {
@@ -5333,7 +5655,7 @@ type CompletionUse struct {
 
 func (x *CompletionUse) Reset() {
 	*x = CompletionUse{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[50]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5345,7 +5667,7 @@ func (x *CompletionUse) String() string {
 func (*CompletionUse) ProtoMessage() {}
 
 func (x *CompletionUse) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[50]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5358,7 +5680,7 @@ func (x *CompletionUse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompletionUse.ProtoReflect.Descriptor instead.
 func (*CompletionUse) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{50}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *CompletionUse) GetUse() *Use {
@@ -5387,7 +5709,7 @@ type Use struct {
 
 func (x *Use) Reset() {
 	*x = Use{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[51]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5399,7 +5721,7 @@ func (x *Use) String() string {
 func (*Use) ProtoMessage() {}
 
 func (x *Use) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[51]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5412,7 +5734,7 @@ func (x *Use) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Use.ProtoReflect.Descriptor instead.
 func (*Use) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{51}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *Use) GetTool() string {
@@ -5445,7 +5767,7 @@ type UseArgument struct {
 
 func (x *UseArgument) Reset() {
 	*x = UseArgument{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[52]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5457,7 +5779,7 @@ func (x *UseArgument) String() string {
 func (*UseArgument) ProtoMessage() {}
 
 func (x *UseArgument) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[52]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5470,7 +5792,7 @@ func (x *UseArgument) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UseArgument.ProtoReflect.Descriptor instead.
 func (*UseArgument) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{52}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *UseArgument) GetName() string {
@@ -5552,7 +5874,7 @@ type Text struct {
 
 func (x *Text) Reset() {
 	*x = Text{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[53]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5564,7 +5886,7 @@ func (x *Text) String() string {
 func (*Text) ProtoMessage() {}
 
 func (x *Text) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[53]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5577,7 +5899,7 @@ func (x *Text) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Text.ProtoReflect.Descriptor instead.
 func (*Text) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{53}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *Text) GetParts() []*TextPart {
@@ -5600,7 +5922,7 @@ type TextPart struct {
 
 func (x *TextPart) Reset() {
 	*x = TextPart{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[54]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5612,7 +5934,7 @@ func (x *TextPart) String() string {
 func (*TextPart) ProtoMessage() {}
 
 func (x *TextPart) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[54]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5625,7 +5947,7 @@ func (x *TextPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TextPart.ProtoReflect.Descriptor instead.
 func (*TextPart) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{54}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *TextPart) GetKind() isTextPart_Kind {
@@ -5705,7 +6027,7 @@ type Resource struct {
 
 func (x *Resource) Reset() {
 	*x = Resource{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[55]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5717,7 +6039,7 @@ func (x *Resource) String() string {
 func (*Resource) ProtoMessage() {}
 
 func (x *Resource) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[55]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5730,7 +6052,7 @@ func (x *Resource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Resource.ProtoReflect.Descriptor instead.
 func (*Resource) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{55}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *Resource) GetName() string {
@@ -5856,7 +6178,7 @@ type File struct {
 
 func (x *File) Reset() {
 	*x = File{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[56]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5868,7 +6190,7 @@ func (x *File) String() string {
 func (*File) ProtoMessage() {}
 
 func (x *File) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[56]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5881,7 +6203,7 @@ func (x *File) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use File.ProtoReflect.Descriptor instead.
 func (*File) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{56}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *File) GetSha256() []byte {
@@ -5927,7 +6249,7 @@ type ResourceTemplate struct {
 
 func (x *ResourceTemplate) Reset() {
 	*x = ResourceTemplate{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[57]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5939,7 +6261,7 @@ func (x *ResourceTemplate) String() string {
 func (*ResourceTemplate) ProtoMessage() {}
 
 func (x *ResourceTemplate) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[57]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5952,7 +6274,7 @@ func (x *ResourceTemplate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResourceTemplate.ProtoReflect.Descriptor instead.
 func (*ResourceTemplate) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{57}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *ResourceTemplate) GetName() string {
@@ -6079,7 +6401,7 @@ type FilledText struct {
 
 func (x *FilledText) Reset() {
 	*x = FilledText{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[58]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6091,7 +6413,7 @@ func (x *FilledText) String() string {
 func (*FilledText) ProtoMessage() {}
 
 func (x *FilledText) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[58]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6104,7 +6426,7 @@ func (x *FilledText) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FilledText.ProtoReflect.Descriptor instead.
 func (*FilledText) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{58}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *FilledText) GetText() *Text {
@@ -6132,7 +6454,7 @@ type VariableCompletion struct {
 
 func (x *VariableCompletion) Reset() {
 	*x = VariableCompletion{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[59]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6144,7 +6466,7 @@ func (x *VariableCompletion) String() string {
 func (*VariableCompletion) ProtoMessage() {}
 
 func (x *VariableCompletion) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[59]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6157,7 +6479,7 @@ func (x *VariableCompletion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VariableCompletion.ProtoReflect.Descriptor instead.
 func (*VariableCompletion) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{59}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *VariableCompletion) GetVariable() string {
@@ -6189,7 +6511,7 @@ type ContentAnnotations struct {
 
 func (x *ContentAnnotations) Reset() {
 	*x = ContentAnnotations{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[60]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6201,7 +6523,7 @@ func (x *ContentAnnotations) String() string {
 func (*ContentAnnotations) ProtoMessage() {}
 
 func (x *ContentAnnotations) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[60]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6214,7 +6536,7 @@ func (x *ContentAnnotations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ContentAnnotations.ProtoReflect.Descriptor instead.
 func (*ContentAnnotations) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{60}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *ContentAnnotations) GetAudience() []Role {
@@ -6252,7 +6574,7 @@ type Caching struct {
 
 func (x *Caching) Reset() {
 	*x = Caching{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[61]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6264,7 +6586,7 @@ func (x *Caching) String() string {
 func (*Caching) ProtoMessage() {}
 
 func (x *Caching) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[61]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6277,7 +6599,7 @@ func (x *Caching) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Caching.ProtoReflect.Descriptor instead.
 func (*Caching) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{61}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *Caching) GetTools() *Cache {
@@ -6326,7 +6648,7 @@ type Cache struct {
 
 func (x *Cache) Reset() {
 	*x = Cache{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[62]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6338,7 +6660,7 @@ func (x *Cache) String() string {
 func (*Cache) ProtoMessage() {}
 
 func (x *Cache) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[62]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6351,7 +6673,7 @@ func (x *Cache) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cache.ProtoReflect.Descriptor instead.
 func (*Cache) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{62}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *Cache) GetTtl() *durationpb.Duration {
@@ -6381,7 +6703,7 @@ type Place struct {
 
 func (x *Place) Reset() {
 	*x = Place{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[63]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6393,7 +6715,7 @@ func (x *Place) String() string {
 func (*Place) ProtoMessage() {}
 
 func (x *Place) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[63]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6406,7 +6728,7 @@ func (x *Place) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Place.ProtoReflect.Descriptor instead.
 func (*Place) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{63}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *Place) GetSide() Side {
@@ -6436,7 +6758,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[64]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6448,7 +6770,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[64]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6461,7 +6783,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{64}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *Step) GetKind() isStep_Kind {
@@ -6515,7 +6837,7 @@ type Every struct {
 
 func (x *Every) Reset() {
 	*x = Every{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[65]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6527,7 +6849,7 @@ func (x *Every) String() string {
 func (*Every) ProtoMessage() {}
 
 func (x *Every) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[65]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6540,7 +6862,7 @@ func (x *Every) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Every.ProtoReflect.Descriptor instead.
 func (*Every) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{65}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{67}
 }
 
 // State is how a node seals what a client keeps between two requests of one call.
@@ -6561,7 +6883,7 @@ type State struct {
 
 func (x *State) Reset() {
 	*x = State{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[66]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6573,7 +6895,7 @@ func (x *State) String() string {
 func (*State) ProtoMessage() {}
 
 func (x *State) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[66]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6586,7 +6908,7 @@ func (x *State) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use State.ProtoReflect.Descriptor instead.
 func (*State) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{66}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{68}
 }
 
 func (x *State) GetSecret() string {
@@ -6643,7 +6965,7 @@ type Ask struct {
 
 func (x *Ask) Reset() {
 	*x = Ask{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[67]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6655,7 +6977,7 @@ func (x *Ask) String() string {
 func (*Ask) ProtoMessage() {}
 
 func (x *Ask) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[67]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6668,7 +6990,7 @@ func (x *Ask) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ask.ProtoReflect.Descriptor instead.
 func (*Ask) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{67}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{69}
 }
 
 func (x *Ask) GetName() string {
@@ -6783,7 +7105,7 @@ type Form struct {
 
 func (x *Form) Reset() {
 	*x = Form{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[68]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6795,7 +7117,7 @@ func (x *Form) String() string {
 func (*Form) ProtoMessage() {}
 
 func (x *Form) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[68]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6808,7 +7130,7 @@ func (x *Form) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Form.ProtoReflect.Descriptor instead.
 func (*Form) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{68}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{70}
 }
 
 func (x *Form) GetMessage() string {
@@ -6837,7 +7159,7 @@ type Visit struct {
 
 func (x *Visit) Reset() {
 	*x = Visit{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[69]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6849,7 +7171,7 @@ func (x *Visit) String() string {
 func (*Visit) ProtoMessage() {}
 
 func (x *Visit) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[69]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6862,7 +7184,7 @@ func (x *Visit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Visit.ProtoReflect.Descriptor instead.
 func (*Visit) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{69}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{71}
 }
 
 func (x *Visit) GetMessage() string {
@@ -6892,7 +7214,7 @@ type AskArgument struct {
 
 func (x *AskArgument) Reset() {
 	*x = AskArgument{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[70]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6904,7 +7226,7 @@ func (x *AskArgument) String() string {
 func (*AskArgument) ProtoMessage() {}
 
 func (x *AskArgument) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[70]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6917,7 +7239,7 @@ func (x *AskArgument) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskArgument.ProtoReflect.Descriptor instead.
 func (*AskArgument) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{70}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{72}
 }
 
 func (x *AskArgument) GetName() string {
@@ -6957,7 +7279,7 @@ type Notices struct {
 
 func (x *Notices) Reset() {
 	*x = Notices{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[71]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6969,7 +7291,7 @@ func (x *Notices) String() string {
 func (*Notices) ProtoMessage() {}
 
 func (x *Notices) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[71]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6982,7 +7304,7 @@ func (x *Notices) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Notices.ProtoReflect.Descriptor instead.
 func (*Notices) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{71}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{73}
 }
 
 func (x *Notices) GetEvery() *durationpb.Duration {
@@ -7017,7 +7339,7 @@ type ProgressNotice struct {
 
 func (x *ProgressNotice) Reset() {
 	*x = ProgressNotice{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[72]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7029,7 +7351,7 @@ func (x *ProgressNotice) String() string {
 func (*ProgressNotice) ProtoMessage() {}
 
 func (x *ProgressNotice) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[72]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7042,7 +7364,7 @@ func (x *ProgressNotice) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProgressNotice.ProtoReflect.Descriptor instead.
 func (*ProgressNotice) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{72}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{74}
 }
 
 func (x *ProgressNotice) GetMessage() string {
@@ -7064,7 +7386,7 @@ type LogNotice struct {
 
 func (x *LogNotice) Reset() {
 	*x = LogNotice{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[73]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7076,7 +7398,7 @@ func (x *LogNotice) String() string {
 func (*LogNotice) ProtoMessage() {}
 
 func (x *LogNotice) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[73]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7089,7 +7411,7 @@ func (x *LogNotice) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogNotice.ProtoReflect.Descriptor instead.
 func (*LogNotice) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{73}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{75}
 }
 
 func (x *LogNotice) GetLevel() LogLevel {
@@ -7300,15 +7622,27 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\bkeywords\x18\x06 \x03(\v2\x1a.bindery.ir.v1.KeywordWordR\bkeywords\";\n" +
 	"\vKeywordWord\x12\x18\n" +
 	"\akeyword\x18\x01 \x01(\tR\akeyword\x12\x12\n" +
-	"\x04word\x18\x02 \x01(\tR\x04word\"S\n" +
+	"\x04word\x18\x02 \x01(\tR\x04word\"\xac\x01\n" +
+	"\vContentPart\x12+\n" +
+	"\x04kind\x18\x01 \x01(\x0e2\x17.bindery.ir.v1.PartKindR\x04kind\x123\n" +
+	"\amembers\x18\x02 \x03(\v2\x19.bindery.ir.v1.PartMemberR\amembers\x12;\n" +
+	"\vannotations\x18\x03 \x03(\v2\x19.bindery.ir.v1.PartMemberR\vannotations\"\x8a\x01\n" +
+	"\n" +
+	"PartMember\x12.\n" +
+	"\x05field\x18\x01 \x01(\x0e2\x18.bindery.ir.v1.PartFieldR\x05field\x12\x14\n" +
+	"\x04json\x18\x02 \x01(\fH\x00R\x04json\x12,\n" +
+	"\x04body\x18\x03 \x01(\v2\x16.bindery.ir.v1.PointerH\x00R\x04bodyB\b\n" +
+	"\x06source\"S\n" +
 	"\n" +
 	"MediaRange\x12+\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x17.bindery.ir.v1.PartKindR\x04kind\x12\x18\n" +
-	"\asubtype\x18\x02 \x01(\tR\asubtype\"6\n" +
+	"\asubtype\x18\x02 \x01(\tR\asubtype\"p\n" +
 	"\n" +
 	"ResultMeta\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\tR\x03key\x12\x16\n" +
-	"\x06header\x18\x02 \x01(\tR\x06header\"\xce\b\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x18\n" +
+	"\x06header\x18\x02 \x01(\tH\x00R\x06header\x12,\n" +
+	"\x04body\x18\x03 \x01(\v2\x16.bindery.ir.v1.PointerH\x00R\x04bodyB\b\n" +
+	"\x06source\"\xdc\t\n" +
 	"\x04Tool\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12 \n" +
@@ -7336,7 +7670,10 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"entry_meta\x18  \x03(\v2\x15.bindery.ir.v1.MemberR\tentryMeta\x12&\n" +
 	"\x04asks\x18( \x03(\v2\x12.bindery.ir.v1.AskR\x04asks\x12;\n" +
 	"\brequires\x18) \x03(\x0e2\x1f.bindery.ir.v1.ClientCapabilityR\brequires\x120\n" +
-	"\anotices\x18* \x01(\v2\x16.bindery.ir.v1.NoticesR\anotices\"\x87\x01\n" +
+	"\anotices\x18* \x01(\v2\x16.bindery.ir.v1.NoticesR\anotices\x124\n" +
+	"\acontent\x18! \x03(\v2\x1a.bindery.ir.v1.ContentPartR\acontent\x12,\n" +
+	"\x05moved\x18\" \x03(\v2\x16.bindery.ir.v1.PointerR\x05moved\x12(\n" +
+	"\x10max_result_bytes\x18# \x01(\x03R\x0emaxResultBytes\"\x87\x01\n" +
 	"\x0eSecurityScheme\x126\n" +
 	"\ano_auth\x18\x01 \x01(\v2\x1b.bindery.ir.v1.NoAuthSchemeH\x00R\x06noAuth\x125\n" +
 	"\x06oauth2\x18\x02 \x01(\v2\x1b.bindery.ir.v1.OAuth2SchemeH\x00R\x06oauth2B\x06\n" +
@@ -7593,13 +7930,14 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"ErrorStyle\x12\x1b\n" +
 	"\x17ERROR_STYLE_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13ERROR_STYLE_JSONRPC\x10\x01\x12\x14\n" +
-	"\x10ERROR_STYLE_TOOL\x10\x02*w\n" +
+	"\x10ERROR_STYLE_TOOL\x10\x02*\x8e\x01\n" +
 	"\aFailure\x12\x17\n" +
 	"\x13FAILURE_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13FAILURE_UNREACHABLE\x10\x01\x12\x13\n" +
 	"\x0fFAILURE_TIMEOUT\x10\x02\x12\x14\n" +
 	"\x10FAILURE_UNUSABLE\x10\x03\x12\x0f\n" +
-	"\vFAILURE_TLS\x10\x04*v\n" +
+	"\vFAILURE_TLS\x10\x04\x12\x15\n" +
+	"\x11FAILURE_TOO_LARGE\x10\x05*v\n" +
 	"\x06Method\x12\x16\n" +
 	"\x12METHOD_UNSPECIFIED\x10\x00\x12\x0e\n" +
 	"\n" +
@@ -7614,12 +7952,29 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\x17RESULT_MODE_UNSPECIFIED\x10\x00\x12\x14\n" +
 	"\x10RESULT_MODE_DUAL\x10\x01\x12\x13\n" +
 	"\x0fRESULT_MODE_MCP\x10\x02\x12\x13\n" +
-	"\x0fRESULT_MODE_RAW\x10\x03*c\n" +
+	"\x0fRESULT_MODE_RAW\x10\x03*\x8f\x01\n" +
 	"\bPartKind\x12\x19\n" +
 	"\x15PART_KIND_UNSPECIFIED\x10\x00\x12\x13\n" +
 	"\x0fPART_KIND_IMAGE\x10\x01\x12\x13\n" +
 	"\x0fPART_KIND_AUDIO\x10\x02\x12\x12\n" +
-	"\x0ePART_KIND_TEXT\x10\x03*\x84\x01\n" +
+	"\x0ePART_KIND_TEXT\x10\x03\x12\x16\n" +
+	"\x12PART_KIND_RESOURCE\x10\x04\x12\x12\n" +
+	"\x0ePART_KIND_LINK\x10\x05*\xc0\x02\n" +
+	"\tPartField\x12\x1a\n" +
+	"\x16PART_FIELD_UNSPECIFIED\x10\x00\x12\x13\n" +
+	"\x0fPART_FIELD_TEXT\x10\x01\x12\x13\n" +
+	"\x0fPART_FIELD_DATA\x10\x02\x12\x13\n" +
+	"\x0fPART_FIELD_BLOB\x10\x03\x12\x18\n" +
+	"\x14PART_FIELD_MIME_TYPE\x10\x04\x12\x12\n" +
+	"\x0ePART_FIELD_URI\x10\x05\x12\x13\n" +
+	"\x0fPART_FIELD_NAME\x10\x06\x12\x14\n" +
+	"\x10PART_FIELD_TITLE\x10\a\x12\x1a\n" +
+	"\x16PART_FIELD_DESCRIPTION\x10\b\x12\x13\n" +
+	"\x0fPART_FIELD_SIZE\x10\t\x12\x17\n" +
+	"\x13PART_FIELD_AUDIENCE\x10\n" +
+	"\x12\x17\n" +
+	"\x13PART_FIELD_PRIORITY\x10\v\x12\x1c\n" +
+	"\x18PART_FIELD_LAST_MODIFIED\x10\f*\x84\x01\n" +
 	"\n" +
 	"ArgumentIn\x12\x1b\n" +
 	"\x17ARGUMENT_IN_UNSPECIFIED\x10\x00\x12\x14\n" +
@@ -7700,8 +8055,8 @@ func file_bindery_ir_v1_ir_proto_rawDescGZIP() []byte {
 	return file_bindery_ir_v1_ir_proto_rawDescData
 }
 
-var file_bindery_ir_v1_ir_proto_enumTypes = make([]protoimpl.EnumInfo, 23)
-var file_bindery_ir_v1_ir_proto_msgTypes = make([]protoimpl.MessageInfo, 74)
+var file_bindery_ir_v1_ir_proto_enumTypes = make([]protoimpl.EnumInfo, 24)
+var file_bindery_ir_v1_ir_proto_msgTypes = make([]protoimpl.MessageInfo, 76)
 var file_bindery_ir_v1_ir_proto_goTypes = []any{
 	(IconTheme)(0),              // 0: bindery.ir.v1.IconTheme
 	(Scheme)(0),                 // 1: bindery.ir.v1.Scheme
@@ -7714,247 +8069,258 @@ var file_bindery_ir_v1_ir_proto_goTypes = []any{
 	(Method)(0),                 // 8: bindery.ir.v1.Method
 	(ResultMode)(0),             // 9: bindery.ir.v1.ResultMode
 	(PartKind)(0),               // 10: bindery.ir.v1.PartKind
-	(ArgumentIn)(0),             // 11: bindery.ir.v1.ArgumentIn
-	(ArgumentType)(0),           // 12: bindery.ir.v1.ArgumentType
-	(ArrayStyle)(0),             // 13: bindery.ir.v1.ArrayStyle
-	(Check)(0),                  // 14: bindery.ir.v1.Check
-	(CheckLevel)(0),             // 15: bindery.ir.v1.CheckLevel
-	(Side)(0),                   // 16: bindery.ir.v1.Side
-	(Role)(0),                   // 17: bindery.ir.v1.Role
-	(CacheScope)(0),             // 18: bindery.ir.v1.CacheScope
-	(ClientCapability)(0),       // 19: bindery.ir.v1.ClientCapability
-	(Otherwise)(0),              // 20: bindery.ir.v1.Otherwise
-	(AskSide)(0),                // 21: bindery.ir.v1.AskSide
-	(LogLevel)(0),               // 22: bindery.ir.v1.LogLevel
-	(*Manifest)(nil),            // 23: bindery.ir.v1.Manifest
-	(*BlobRef)(nil),             // 24: bindery.ir.v1.BlobRef
-	(*Bundle)(nil),              // 25: bindery.ir.v1.Bundle
-	(*Binding)(nil),             // 26: bindery.ir.v1.Binding
-	(*Icon)(nil),                // 27: bindery.ir.v1.Icon
-	(*Document)(nil),            // 28: bindery.ir.v1.Document
-	(*Upstream)(nil),            // 29: bindery.ir.v1.Upstream
-	(*RetryBudget)(nil),         // 30: bindery.ir.v1.RetryBudget
-	(*TLS)(nil),                 // 31: bindery.ir.v1.TLS
-	(*Header)(nil),              // 32: bindery.ir.v1.Header
-	(*Credential)(nil),          // 33: bindery.ir.v1.Credential
-	(*BearerCredential)(nil),    // 34: bindery.ir.v1.BearerCredential
-	(*BasicCredential)(nil),     // 35: bindery.ir.v1.BasicCredential
-	(*HeaderCredential)(nil),    // 36: bindery.ir.v1.HeaderCredential
-	(*OAuth2Credential)(nil),    // 37: bindery.ir.v1.OAuth2Credential
-	(*TokenParameter)(nil),      // 38: bindery.ir.v1.TokenParameter
-	(*MetaRule)(nil),            // 39: bindery.ir.v1.MetaRule
-	(*Pointer)(nil),             // 40: bindery.ir.v1.Pointer
-	(*Errors)(nil),              // 41: bindery.ir.v1.Errors
-	(*Codes)(nil),               // 42: bindery.ir.v1.Codes
-	(*Condition)(nil),           // 43: bindery.ir.v1.Condition
-	(*ErrorRule)(nil),           // 44: bindery.ir.v1.ErrorRule
-	(*BodyCondition)(nil),       // 45: bindery.ir.v1.BodyCondition
-	(*Scalar)(nil),              // 46: bindery.ir.v1.Scalar
-	(*HeaderMember)(nil),        // 47: bindery.ir.v1.HeaderMember
-	(*Member)(nil),              // 48: bindery.ir.v1.Member
-	(*PayloadError)(nil),        // 49: bindery.ir.v1.PayloadError
-	(*KeywordWord)(nil),         // 50: bindery.ir.v1.KeywordWord
-	(*MediaRange)(nil),          // 51: bindery.ir.v1.MediaRange
-	(*ResultMeta)(nil),          // 52: bindery.ir.v1.ResultMeta
-	(*Tool)(nil),                // 53: bindery.ir.v1.Tool
-	(*SecurityScheme)(nil),      // 54: bindery.ir.v1.SecurityScheme
-	(*NoAuthScheme)(nil),        // 55: bindery.ir.v1.NoAuthScheme
-	(*OAuth2Scheme)(nil),        // 56: bindery.ir.v1.OAuth2Scheme
-	(*Retry)(nil),               // 57: bindery.ir.v1.Retry
-	(*PathPart)(nil),            // 58: bindery.ir.v1.PathPart
-	(*Argument)(nil),            // 59: bindery.ir.v1.Argument
-	(*Payload)(nil),             // 60: bindery.ir.v1.Payload
-	(*Output)(nil),              // 61: bindery.ir.v1.Output
-	(*Annotations)(nil),         // 62: bindery.ir.v1.Annotations
-	(*CallCheck)(nil),           // 63: bindery.ir.v1.CallCheck
-	(*Subset)(nil),              // 64: bindery.ir.v1.Subset
-	(*Alternative)(nil),         // 65: bindery.ir.v1.Alternative
-	(*Prompt)(nil),              // 66: bindery.ir.v1.Prompt
-	(*PromptArgument)(nil),      // 67: bindery.ir.v1.PromptArgument
-	(*PromptMessages)(nil),      // 68: bindery.ir.v1.PromptMessages
-	(*PromptMessage)(nil),       // 69: bindery.ir.v1.PromptMessage
-	(*PromptUse)(nil),           // 70: bindery.ir.v1.PromptUse
-	(*Completion)(nil),          // 71: bindery.ir.v1.Completion
-	(*Values)(nil),              // 72: bindery.ir.v1.Values
-	(*CompletionUse)(nil),       // 73: bindery.ir.v1.CompletionUse
-	(*Use)(nil),                 // 74: bindery.ir.v1.Use
-	(*UseArgument)(nil),         // 75: bindery.ir.v1.UseArgument
-	(*Text)(nil),                // 76: bindery.ir.v1.Text
-	(*TextPart)(nil),            // 77: bindery.ir.v1.TextPart
-	(*Resource)(nil),            // 78: bindery.ir.v1.Resource
-	(*File)(nil),                // 79: bindery.ir.v1.File
-	(*ResourceTemplate)(nil),    // 80: bindery.ir.v1.ResourceTemplate
-	(*FilledText)(nil),          // 81: bindery.ir.v1.FilledText
-	(*VariableCompletion)(nil),  // 82: bindery.ir.v1.VariableCompletion
-	(*ContentAnnotations)(nil),  // 83: bindery.ir.v1.ContentAnnotations
-	(*Caching)(nil),             // 84: bindery.ir.v1.Caching
-	(*Cache)(nil),               // 85: bindery.ir.v1.Cache
-	(*Place)(nil),               // 86: bindery.ir.v1.Place
-	(*Step)(nil),                // 87: bindery.ir.v1.Step
-	(*Every)(nil),               // 88: bindery.ir.v1.Every
-	(*State)(nil),               // 89: bindery.ir.v1.State
-	(*Ask)(nil),                 // 90: bindery.ir.v1.Ask
-	(*Form)(nil),                // 91: bindery.ir.v1.Form
-	(*Visit)(nil),               // 92: bindery.ir.v1.Visit
-	(*AskArgument)(nil),         // 93: bindery.ir.v1.AskArgument
-	(*Notices)(nil),             // 94: bindery.ir.v1.Notices
-	(*ProgressNotice)(nil),      // 95: bindery.ir.v1.ProgressNotice
-	(*LogNotice)(nil),           // 96: bindery.ir.v1.LogNotice
-	(*durationpb.Duration)(nil), // 97: google.protobuf.Duration
+	(PartField)(0),              // 11: bindery.ir.v1.PartField
+	(ArgumentIn)(0),             // 12: bindery.ir.v1.ArgumentIn
+	(ArgumentType)(0),           // 13: bindery.ir.v1.ArgumentType
+	(ArrayStyle)(0),             // 14: bindery.ir.v1.ArrayStyle
+	(Check)(0),                  // 15: bindery.ir.v1.Check
+	(CheckLevel)(0),             // 16: bindery.ir.v1.CheckLevel
+	(Side)(0),                   // 17: bindery.ir.v1.Side
+	(Role)(0),                   // 18: bindery.ir.v1.Role
+	(CacheScope)(0),             // 19: bindery.ir.v1.CacheScope
+	(ClientCapability)(0),       // 20: bindery.ir.v1.ClientCapability
+	(Otherwise)(0),              // 21: bindery.ir.v1.Otherwise
+	(AskSide)(0),                // 22: bindery.ir.v1.AskSide
+	(LogLevel)(0),               // 23: bindery.ir.v1.LogLevel
+	(*Manifest)(nil),            // 24: bindery.ir.v1.Manifest
+	(*BlobRef)(nil),             // 25: bindery.ir.v1.BlobRef
+	(*Bundle)(nil),              // 26: bindery.ir.v1.Bundle
+	(*Binding)(nil),             // 27: bindery.ir.v1.Binding
+	(*Icon)(nil),                // 28: bindery.ir.v1.Icon
+	(*Document)(nil),            // 29: bindery.ir.v1.Document
+	(*Upstream)(nil),            // 30: bindery.ir.v1.Upstream
+	(*RetryBudget)(nil),         // 31: bindery.ir.v1.RetryBudget
+	(*TLS)(nil),                 // 32: bindery.ir.v1.TLS
+	(*Header)(nil),              // 33: bindery.ir.v1.Header
+	(*Credential)(nil),          // 34: bindery.ir.v1.Credential
+	(*BearerCredential)(nil),    // 35: bindery.ir.v1.BearerCredential
+	(*BasicCredential)(nil),     // 36: bindery.ir.v1.BasicCredential
+	(*HeaderCredential)(nil),    // 37: bindery.ir.v1.HeaderCredential
+	(*OAuth2Credential)(nil),    // 38: bindery.ir.v1.OAuth2Credential
+	(*TokenParameter)(nil),      // 39: bindery.ir.v1.TokenParameter
+	(*MetaRule)(nil),            // 40: bindery.ir.v1.MetaRule
+	(*Pointer)(nil),             // 41: bindery.ir.v1.Pointer
+	(*Errors)(nil),              // 42: bindery.ir.v1.Errors
+	(*Codes)(nil),               // 43: bindery.ir.v1.Codes
+	(*Condition)(nil),           // 44: bindery.ir.v1.Condition
+	(*ErrorRule)(nil),           // 45: bindery.ir.v1.ErrorRule
+	(*BodyCondition)(nil),       // 46: bindery.ir.v1.BodyCondition
+	(*Scalar)(nil),              // 47: bindery.ir.v1.Scalar
+	(*HeaderMember)(nil),        // 48: bindery.ir.v1.HeaderMember
+	(*Member)(nil),              // 49: bindery.ir.v1.Member
+	(*PayloadError)(nil),        // 50: bindery.ir.v1.PayloadError
+	(*KeywordWord)(nil),         // 51: bindery.ir.v1.KeywordWord
+	(*ContentPart)(nil),         // 52: bindery.ir.v1.ContentPart
+	(*PartMember)(nil),          // 53: bindery.ir.v1.PartMember
+	(*MediaRange)(nil),          // 54: bindery.ir.v1.MediaRange
+	(*ResultMeta)(nil),          // 55: bindery.ir.v1.ResultMeta
+	(*Tool)(nil),                // 56: bindery.ir.v1.Tool
+	(*SecurityScheme)(nil),      // 57: bindery.ir.v1.SecurityScheme
+	(*NoAuthScheme)(nil),        // 58: bindery.ir.v1.NoAuthScheme
+	(*OAuth2Scheme)(nil),        // 59: bindery.ir.v1.OAuth2Scheme
+	(*Retry)(nil),               // 60: bindery.ir.v1.Retry
+	(*PathPart)(nil),            // 61: bindery.ir.v1.PathPart
+	(*Argument)(nil),            // 62: bindery.ir.v1.Argument
+	(*Payload)(nil),             // 63: bindery.ir.v1.Payload
+	(*Output)(nil),              // 64: bindery.ir.v1.Output
+	(*Annotations)(nil),         // 65: bindery.ir.v1.Annotations
+	(*CallCheck)(nil),           // 66: bindery.ir.v1.CallCheck
+	(*Subset)(nil),              // 67: bindery.ir.v1.Subset
+	(*Alternative)(nil),         // 68: bindery.ir.v1.Alternative
+	(*Prompt)(nil),              // 69: bindery.ir.v1.Prompt
+	(*PromptArgument)(nil),      // 70: bindery.ir.v1.PromptArgument
+	(*PromptMessages)(nil),      // 71: bindery.ir.v1.PromptMessages
+	(*PromptMessage)(nil),       // 72: bindery.ir.v1.PromptMessage
+	(*PromptUse)(nil),           // 73: bindery.ir.v1.PromptUse
+	(*Completion)(nil),          // 74: bindery.ir.v1.Completion
+	(*Values)(nil),              // 75: bindery.ir.v1.Values
+	(*CompletionUse)(nil),       // 76: bindery.ir.v1.CompletionUse
+	(*Use)(nil),                 // 77: bindery.ir.v1.Use
+	(*UseArgument)(nil),         // 78: bindery.ir.v1.UseArgument
+	(*Text)(nil),                // 79: bindery.ir.v1.Text
+	(*TextPart)(nil),            // 80: bindery.ir.v1.TextPart
+	(*Resource)(nil),            // 81: bindery.ir.v1.Resource
+	(*File)(nil),                // 82: bindery.ir.v1.File
+	(*ResourceTemplate)(nil),    // 83: bindery.ir.v1.ResourceTemplate
+	(*FilledText)(nil),          // 84: bindery.ir.v1.FilledText
+	(*VariableCompletion)(nil),  // 85: bindery.ir.v1.VariableCompletion
+	(*ContentAnnotations)(nil),  // 86: bindery.ir.v1.ContentAnnotations
+	(*Caching)(nil),             // 87: bindery.ir.v1.Caching
+	(*Cache)(nil),               // 88: bindery.ir.v1.Cache
+	(*Place)(nil),               // 89: bindery.ir.v1.Place
+	(*Step)(nil),                // 90: bindery.ir.v1.Step
+	(*Every)(nil),               // 91: bindery.ir.v1.Every
+	(*State)(nil),               // 92: bindery.ir.v1.State
+	(*Ask)(nil),                 // 93: bindery.ir.v1.Ask
+	(*Form)(nil),                // 94: bindery.ir.v1.Form
+	(*Visit)(nil),               // 95: bindery.ir.v1.Visit
+	(*AskArgument)(nil),         // 96: bindery.ir.v1.AskArgument
+	(*Notices)(nil),             // 97: bindery.ir.v1.Notices
+	(*ProgressNotice)(nil),      // 98: bindery.ir.v1.ProgressNotice
+	(*LogNotice)(nil),           // 99: bindery.ir.v1.LogNotice
+	(*durationpb.Duration)(nil), // 100: google.protobuf.Duration
 }
 var file_bindery_ir_v1_ir_proto_depIdxs = []int32{
-	24,  // 0: bindery.ir.v1.Manifest.bindings:type_name -> bindery.ir.v1.BlobRef
-	24,  // 1: bindery.ir.v1.Manifest.schemas:type_name -> bindery.ir.v1.BlobRef
-	24,  // 2: bindery.ir.v1.Manifest.files:type_name -> bindery.ir.v1.BlobRef
-	29,  // 3: bindery.ir.v1.Binding.upstream:type_name -> bindery.ir.v1.Upstream
-	39,  // 4: bindery.ir.v1.Binding.meta:type_name -> bindery.ir.v1.MetaRule
-	41,  // 5: bindery.ir.v1.Binding.errors:type_name -> bindery.ir.v1.Errors
-	53,  // 6: bindery.ir.v1.Binding.tools:type_name -> bindery.ir.v1.Tool
-	28,  // 7: bindery.ir.v1.Binding.documents:type_name -> bindery.ir.v1.Document
-	86,  // 8: bindery.ir.v1.Binding.redact:type_name -> bindery.ir.v1.Place
-	86,  // 9: bindery.ir.v1.Binding.reveal:type_name -> bindery.ir.v1.Place
-	78,  // 10: bindery.ir.v1.Binding.resources:type_name -> bindery.ir.v1.Resource
-	80,  // 11: bindery.ir.v1.Binding.templates:type_name -> bindery.ir.v1.ResourceTemplate
-	84,  // 12: bindery.ir.v1.Binding.caching:type_name -> bindery.ir.v1.Caching
-	66,  // 13: bindery.ir.v1.Binding.prompts:type_name -> bindery.ir.v1.Prompt
-	27,  // 14: bindery.ir.v1.Binding.icons:type_name -> bindery.ir.v1.Icon
-	89,  // 15: bindery.ir.v1.Binding.state:type_name -> bindery.ir.v1.State
+	25,  // 0: bindery.ir.v1.Manifest.bindings:type_name -> bindery.ir.v1.BlobRef
+	25,  // 1: bindery.ir.v1.Manifest.schemas:type_name -> bindery.ir.v1.BlobRef
+	25,  // 2: bindery.ir.v1.Manifest.files:type_name -> bindery.ir.v1.BlobRef
+	30,  // 3: bindery.ir.v1.Binding.upstream:type_name -> bindery.ir.v1.Upstream
+	40,  // 4: bindery.ir.v1.Binding.meta:type_name -> bindery.ir.v1.MetaRule
+	42,  // 5: bindery.ir.v1.Binding.errors:type_name -> bindery.ir.v1.Errors
+	56,  // 6: bindery.ir.v1.Binding.tools:type_name -> bindery.ir.v1.Tool
+	29,  // 7: bindery.ir.v1.Binding.documents:type_name -> bindery.ir.v1.Document
+	89,  // 8: bindery.ir.v1.Binding.redact:type_name -> bindery.ir.v1.Place
+	89,  // 9: bindery.ir.v1.Binding.reveal:type_name -> bindery.ir.v1.Place
+	81,  // 10: bindery.ir.v1.Binding.resources:type_name -> bindery.ir.v1.Resource
+	83,  // 11: bindery.ir.v1.Binding.templates:type_name -> bindery.ir.v1.ResourceTemplate
+	87,  // 12: bindery.ir.v1.Binding.caching:type_name -> bindery.ir.v1.Caching
+	69,  // 13: bindery.ir.v1.Binding.prompts:type_name -> bindery.ir.v1.Prompt
+	28,  // 14: bindery.ir.v1.Binding.icons:type_name -> bindery.ir.v1.Icon
+	92,  // 15: bindery.ir.v1.Binding.state:type_name -> bindery.ir.v1.State
 	0,   // 16: bindery.ir.v1.Icon.theme:type_name -> bindery.ir.v1.IconTheme
-	97,  // 17: bindery.ir.v1.Document.max_age:type_name -> google.protobuf.Duration
+	100, // 17: bindery.ir.v1.Document.max_age:type_name -> google.protobuf.Duration
 	1,   // 18: bindery.ir.v1.Upstream.scheme:type_name -> bindery.ir.v1.Scheme
-	32,  // 19: bindery.ir.v1.Upstream.headers:type_name -> bindery.ir.v1.Header
-	33,  // 20: bindery.ir.v1.Upstream.credential:type_name -> bindery.ir.v1.Credential
-	30,  // 21: bindery.ir.v1.Upstream.retry_budget:type_name -> bindery.ir.v1.RetryBudget
-	31,  // 22: bindery.ir.v1.Upstream.tls:type_name -> bindery.ir.v1.TLS
+	33,  // 19: bindery.ir.v1.Upstream.headers:type_name -> bindery.ir.v1.Header
+	34,  // 20: bindery.ir.v1.Upstream.credential:type_name -> bindery.ir.v1.Credential
+	31,  // 21: bindery.ir.v1.Upstream.retry_budget:type_name -> bindery.ir.v1.RetryBudget
+	32,  // 22: bindery.ir.v1.Upstream.tls:type_name -> bindery.ir.v1.TLS
 	2,   // 23: bindery.ir.v1.TLS.min:type_name -> bindery.ir.v1.TLSVersion
-	34,  // 24: bindery.ir.v1.Credential.bearer:type_name -> bindery.ir.v1.BearerCredential
-	35,  // 25: bindery.ir.v1.Credential.basic:type_name -> bindery.ir.v1.BasicCredential
-	36,  // 26: bindery.ir.v1.Credential.header:type_name -> bindery.ir.v1.HeaderCredential
-	37,  // 27: bindery.ir.v1.Credential.oauth2:type_name -> bindery.ir.v1.OAuth2Credential
+	35,  // 24: bindery.ir.v1.Credential.bearer:type_name -> bindery.ir.v1.BearerCredential
+	36,  // 25: bindery.ir.v1.Credential.basic:type_name -> bindery.ir.v1.BasicCredential
+	37,  // 26: bindery.ir.v1.Credential.header:type_name -> bindery.ir.v1.HeaderCredential
+	38,  // 27: bindery.ir.v1.Credential.oauth2:type_name -> bindery.ir.v1.OAuth2Credential
 	1,   // 28: bindery.ir.v1.OAuth2Credential.scheme:type_name -> bindery.ir.v1.Scheme
-	38,  // 29: bindery.ir.v1.OAuth2Credential.parameters:type_name -> bindery.ir.v1.TokenParameter
+	39,  // 29: bindery.ir.v1.OAuth2Credential.parameters:type_name -> bindery.ir.v1.TokenParameter
 	3,   // 30: bindery.ir.v1.OAuth2Credential.client_auth:type_name -> bindery.ir.v1.ClientAuth
-	31,  // 31: bindery.ir.v1.OAuth2Credential.tls:type_name -> bindery.ir.v1.TLS
+	32,  // 31: bindery.ir.v1.OAuth2Credential.tls:type_name -> bindery.ir.v1.TLS
 	4,   // 32: bindery.ir.v1.MetaRule.format:type_name -> bindery.ir.v1.Format
 	5,   // 33: bindery.ir.v1.MetaRule.generate:type_name -> bindery.ir.v1.Generate
 	6,   // 34: bindery.ir.v1.Errors.style:type_name -> bindery.ir.v1.ErrorStyle
-	40,  // 35: bindery.ir.v1.Errors.unwrap:type_name -> bindery.ir.v1.Pointer
-	40,  // 36: bindery.ir.v1.Errors.message:type_name -> bindery.ir.v1.Pointer
-	44,  // 37: bindery.ir.v1.Errors.rules:type_name -> bindery.ir.v1.ErrorRule
-	49,  // 38: bindery.ir.v1.Errors.payload:type_name -> bindery.ir.v1.PayloadError
-	42,  // 39: bindery.ir.v1.Errors.tool_codes:type_name -> bindery.ir.v1.Codes
-	42,  // 40: bindery.ir.v1.Errors.resource_codes:type_name -> bindery.ir.v1.Codes
-	42,  // 41: bindery.ir.v1.Errors.prompt_codes:type_name -> bindery.ir.v1.Codes
+	41,  // 35: bindery.ir.v1.Errors.unwrap:type_name -> bindery.ir.v1.Pointer
+	41,  // 36: bindery.ir.v1.Errors.message:type_name -> bindery.ir.v1.Pointer
+	45,  // 37: bindery.ir.v1.Errors.rules:type_name -> bindery.ir.v1.ErrorRule
+	50,  // 38: bindery.ir.v1.Errors.payload:type_name -> bindery.ir.v1.PayloadError
+	43,  // 39: bindery.ir.v1.Errors.tool_codes:type_name -> bindery.ir.v1.Codes
+	43,  // 40: bindery.ir.v1.Errors.resource_codes:type_name -> bindery.ir.v1.Codes
+	43,  // 41: bindery.ir.v1.Errors.prompt_codes:type_name -> bindery.ir.v1.Codes
 	7,   // 42: bindery.ir.v1.Condition.failure:type_name -> bindery.ir.v1.Failure
-	43,  // 43: bindery.ir.v1.ErrorRule.conditions:type_name -> bindery.ir.v1.Condition
-	48,  // 44: bindery.ir.v1.ErrorRule.set:type_name -> bindery.ir.v1.Member
-	48,  // 45: bindery.ir.v1.ErrorRule.fallback:type_name -> bindery.ir.v1.Member
-	45,  // 46: bindery.ir.v1.ErrorRule.body:type_name -> bindery.ir.v1.BodyCondition
-	47,  // 47: bindery.ir.v1.ErrorRule.headers:type_name -> bindery.ir.v1.HeaderMember
-	40,  // 48: bindery.ir.v1.BodyCondition.at:type_name -> bindery.ir.v1.Pointer
-	46,  // 49: bindery.ir.v1.BodyCondition.values:type_name -> bindery.ir.v1.Scalar
-	48,  // 50: bindery.ir.v1.PayloadError.data:type_name -> bindery.ir.v1.Member
-	50,  // 51: bindery.ir.v1.PayloadError.keywords:type_name -> bindery.ir.v1.KeywordWord
-	10,  // 52: bindery.ir.v1.MediaRange.kind:type_name -> bindery.ir.v1.PartKind
-	8,   // 53: bindery.ir.v1.Tool.method:type_name -> bindery.ir.v1.Method
-	58,  // 54: bindery.ir.v1.Tool.path:type_name -> bindery.ir.v1.PathPart
-	59,  // 55: bindery.ir.v1.Tool.arguments:type_name -> bindery.ir.v1.Argument
-	60,  // 56: bindery.ir.v1.Tool.payload:type_name -> bindery.ir.v1.Payload
-	97,  // 57: bindery.ir.v1.Tool.timeout:type_name -> google.protobuf.Duration
-	62,  // 58: bindery.ir.v1.Tool.annotations:type_name -> bindery.ir.v1.Annotations
-	9,   // 59: bindery.ir.v1.Tool.result:type_name -> bindery.ir.v1.ResultMode
-	61,  // 60: bindery.ir.v1.Tool.output:type_name -> bindery.ir.v1.Output
-	51,  // 61: bindery.ir.v1.Tool.produces:type_name -> bindery.ir.v1.MediaRange
-	52,  // 62: bindery.ir.v1.Tool.result_meta:type_name -> bindery.ir.v1.ResultMeta
-	57,  // 63: bindery.ir.v1.Tool.retry:type_name -> bindery.ir.v1.Retry
-	63,  // 64: bindery.ir.v1.Tool.checks:type_name -> bindery.ir.v1.CallCheck
-	27,  // 65: bindery.ir.v1.Tool.icons:type_name -> bindery.ir.v1.Icon
-	54,  // 66: bindery.ir.v1.Tool.security_schemes:type_name -> bindery.ir.v1.SecurityScheme
-	48,  // 67: bindery.ir.v1.Tool.entry_meta:type_name -> bindery.ir.v1.Member
-	90,  // 68: bindery.ir.v1.Tool.asks:type_name -> bindery.ir.v1.Ask
-	19,  // 69: bindery.ir.v1.Tool.requires:type_name -> bindery.ir.v1.ClientCapability
-	94,  // 70: bindery.ir.v1.Tool.notices:type_name -> bindery.ir.v1.Notices
-	55,  // 71: bindery.ir.v1.SecurityScheme.no_auth:type_name -> bindery.ir.v1.NoAuthScheme
-	56,  // 72: bindery.ir.v1.SecurityScheme.oauth2:type_name -> bindery.ir.v1.OAuth2Scheme
-	97,  // 73: bindery.ir.v1.Retry.max_wait:type_name -> google.protobuf.Duration
-	97,  // 74: bindery.ir.v1.Retry.backoff:type_name -> google.protobuf.Duration
-	11,  // 75: bindery.ir.v1.Argument.in:type_name -> bindery.ir.v1.ArgumentIn
-	12,  // 76: bindery.ir.v1.Argument.type:type_name -> bindery.ir.v1.ArgumentType
-	12,  // 77: bindery.ir.v1.Argument.items:type_name -> bindery.ir.v1.ArgumentType
-	13,  // 78: bindery.ir.v1.Argument.style:type_name -> bindery.ir.v1.ArrayStyle
-	14,  // 79: bindery.ir.v1.Payload.check:type_name -> bindery.ir.v1.Check
-	14,  // 80: bindery.ir.v1.Output.check:type_name -> bindery.ir.v1.Check
-	15,  // 81: bindery.ir.v1.CallCheck.level:type_name -> bindery.ir.v1.CheckLevel
-	86,  // 82: bindery.ir.v1.CallCheck.has:type_name -> bindery.ir.v1.Place
-	64,  // 83: bindery.ir.v1.CallCheck.subset:type_name -> bindery.ir.v1.Subset
-	65,  // 84: bindery.ir.v1.CallCheck.or:type_name -> bindery.ir.v1.Alternative
-	86,  // 85: bindery.ir.v1.Subset.these:type_name -> bindery.ir.v1.Place
-	86,  // 86: bindery.ir.v1.Subset.of:type_name -> bindery.ir.v1.Place
-	86,  // 87: bindery.ir.v1.Alternative.at:type_name -> bindery.ir.v1.Place
-	46,  // 88: bindery.ir.v1.Alternative.equals:type_name -> bindery.ir.v1.Scalar
-	67,  // 89: bindery.ir.v1.Prompt.arguments:type_name -> bindery.ir.v1.PromptArgument
-	68,  // 90: bindery.ir.v1.Prompt.messages:type_name -> bindery.ir.v1.PromptMessages
-	70,  // 91: bindery.ir.v1.Prompt.use:type_name -> bindery.ir.v1.PromptUse
-	71,  // 92: bindery.ir.v1.PromptArgument.completion:type_name -> bindery.ir.v1.Completion
-	69,  // 93: bindery.ir.v1.PromptMessages.messages:type_name -> bindery.ir.v1.PromptMessage
-	17,  // 94: bindery.ir.v1.PromptMessage.role:type_name -> bindery.ir.v1.Role
-	76,  // 95: bindery.ir.v1.PromptMessage.text:type_name -> bindery.ir.v1.Text
-	74,  // 96: bindery.ir.v1.PromptUse.use:type_name -> bindery.ir.v1.Use
-	40,  // 97: bindery.ir.v1.PromptUse.at:type_name -> bindery.ir.v1.Pointer
-	72,  // 98: bindery.ir.v1.Completion.values:type_name -> bindery.ir.v1.Values
-	73,  // 99: bindery.ir.v1.Completion.use:type_name -> bindery.ir.v1.CompletionUse
-	74,  // 100: bindery.ir.v1.CompletionUse.use:type_name -> bindery.ir.v1.Use
-	86,  // 101: bindery.ir.v1.CompletionUse.at:type_name -> bindery.ir.v1.Place
-	75,  // 102: bindery.ir.v1.Use.arguments:type_name -> bindery.ir.v1.UseArgument
-	76,  // 103: bindery.ir.v1.UseArgument.text:type_name -> bindery.ir.v1.Text
-	77,  // 104: bindery.ir.v1.Text.parts:type_name -> bindery.ir.v1.TextPart
-	83,  // 105: bindery.ir.v1.Resource.annotations:type_name -> bindery.ir.v1.ContentAnnotations
-	48,  // 106: bindery.ir.v1.Resource.entry_meta:type_name -> bindery.ir.v1.Member
-	85,  // 107: bindery.ir.v1.Resource.cache:type_name -> bindery.ir.v1.Cache
-	79,  // 108: bindery.ir.v1.Resource.file:type_name -> bindery.ir.v1.File
-	74,  // 109: bindery.ir.v1.Resource.use:type_name -> bindery.ir.v1.Use
-	27,  // 110: bindery.ir.v1.Resource.icons:type_name -> bindery.ir.v1.Icon
-	76,  // 111: bindery.ir.v1.ResourceTemplate.uri:type_name -> bindery.ir.v1.Text
-	83,  // 112: bindery.ir.v1.ResourceTemplate.annotations:type_name -> bindery.ir.v1.ContentAnnotations
-	48,  // 113: bindery.ir.v1.ResourceTemplate.entry_meta:type_name -> bindery.ir.v1.Member
-	85,  // 114: bindery.ir.v1.ResourceTemplate.cache:type_name -> bindery.ir.v1.Cache
-	81,  // 115: bindery.ir.v1.ResourceTemplate.text:type_name -> bindery.ir.v1.FilledText
-	74,  // 116: bindery.ir.v1.ResourceTemplate.use:type_name -> bindery.ir.v1.Use
-	82,  // 117: bindery.ir.v1.ResourceTemplate.completions:type_name -> bindery.ir.v1.VariableCompletion
-	27,  // 118: bindery.ir.v1.ResourceTemplate.icons:type_name -> bindery.ir.v1.Icon
-	76,  // 119: bindery.ir.v1.FilledText.text:type_name -> bindery.ir.v1.Text
-	71,  // 120: bindery.ir.v1.VariableCompletion.completion:type_name -> bindery.ir.v1.Completion
-	17,  // 121: bindery.ir.v1.ContentAnnotations.audience:type_name -> bindery.ir.v1.Role
-	85,  // 122: bindery.ir.v1.Caching.tools:type_name -> bindery.ir.v1.Cache
-	85,  // 123: bindery.ir.v1.Caching.resources:type_name -> bindery.ir.v1.Cache
-	85,  // 124: bindery.ir.v1.Caching.templates:type_name -> bindery.ir.v1.Cache
-	85,  // 125: bindery.ir.v1.Caching.prompts:type_name -> bindery.ir.v1.Cache
-	85,  // 126: bindery.ir.v1.Caching.discover:type_name -> bindery.ir.v1.Cache
-	97,  // 127: bindery.ir.v1.Cache.ttl:type_name -> google.protobuf.Duration
-	18,  // 128: bindery.ir.v1.Cache.scope:type_name -> bindery.ir.v1.CacheScope
-	16,  // 129: bindery.ir.v1.Place.side:type_name -> bindery.ir.v1.Side
-	87,  // 130: bindery.ir.v1.Place.steps:type_name -> bindery.ir.v1.Step
-	88,  // 131: bindery.ir.v1.Step.every:type_name -> bindery.ir.v1.Every
-	97,  // 132: bindery.ir.v1.State.lifetime:type_name -> google.protobuf.Duration
-	43,  // 133: bindery.ir.v1.Ask.conditions:type_name -> bindery.ir.v1.Condition
-	45,  // 134: bindery.ir.v1.Ask.body:type_name -> bindery.ir.v1.BodyCondition
-	40,  // 135: bindery.ir.v1.Ask.requests:type_name -> bindery.ir.v1.Pointer
-	91,  // 136: bindery.ir.v1.Ask.form:type_name -> bindery.ir.v1.Form
-	92,  // 137: bindery.ir.v1.Ask.visit:type_name -> bindery.ir.v1.Visit
-	93,  // 138: bindery.ir.v1.Ask.arguments:type_name -> bindery.ir.v1.AskArgument
-	20,  // 139: bindery.ir.v1.Ask.otherwise:type_name -> bindery.ir.v1.Otherwise
-	40,  // 140: bindery.ir.v1.Visit.at:type_name -> bindery.ir.v1.Pointer
-	21,  // 141: bindery.ir.v1.AskArgument.side:type_name -> bindery.ir.v1.AskSide
-	40,  // 142: bindery.ir.v1.AskArgument.at:type_name -> bindery.ir.v1.Pointer
-	97,  // 143: bindery.ir.v1.Notices.every:type_name -> google.protobuf.Duration
-	95,  // 144: bindery.ir.v1.Notices.progress:type_name -> bindery.ir.v1.ProgressNotice
-	96,  // 145: bindery.ir.v1.Notices.log:type_name -> bindery.ir.v1.LogNotice
-	22,  // 146: bindery.ir.v1.LogNotice.level:type_name -> bindery.ir.v1.LogLevel
-	147, // [147:147] is the sub-list for method output_type
-	147, // [147:147] is the sub-list for method input_type
-	147, // [147:147] is the sub-list for extension type_name
-	147, // [147:147] is the sub-list for extension extendee
-	0,   // [0:147] is the sub-list for field type_name
+	44,  // 43: bindery.ir.v1.ErrorRule.conditions:type_name -> bindery.ir.v1.Condition
+	49,  // 44: bindery.ir.v1.ErrorRule.set:type_name -> bindery.ir.v1.Member
+	49,  // 45: bindery.ir.v1.ErrorRule.fallback:type_name -> bindery.ir.v1.Member
+	46,  // 46: bindery.ir.v1.ErrorRule.body:type_name -> bindery.ir.v1.BodyCondition
+	48,  // 47: bindery.ir.v1.ErrorRule.headers:type_name -> bindery.ir.v1.HeaderMember
+	41,  // 48: bindery.ir.v1.BodyCondition.at:type_name -> bindery.ir.v1.Pointer
+	47,  // 49: bindery.ir.v1.BodyCondition.values:type_name -> bindery.ir.v1.Scalar
+	49,  // 50: bindery.ir.v1.PayloadError.data:type_name -> bindery.ir.v1.Member
+	51,  // 51: bindery.ir.v1.PayloadError.keywords:type_name -> bindery.ir.v1.KeywordWord
+	10,  // 52: bindery.ir.v1.ContentPart.kind:type_name -> bindery.ir.v1.PartKind
+	53,  // 53: bindery.ir.v1.ContentPart.members:type_name -> bindery.ir.v1.PartMember
+	53,  // 54: bindery.ir.v1.ContentPart.annotations:type_name -> bindery.ir.v1.PartMember
+	11,  // 55: bindery.ir.v1.PartMember.field:type_name -> bindery.ir.v1.PartField
+	41,  // 56: bindery.ir.v1.PartMember.body:type_name -> bindery.ir.v1.Pointer
+	10,  // 57: bindery.ir.v1.MediaRange.kind:type_name -> bindery.ir.v1.PartKind
+	41,  // 58: bindery.ir.v1.ResultMeta.body:type_name -> bindery.ir.v1.Pointer
+	8,   // 59: bindery.ir.v1.Tool.method:type_name -> bindery.ir.v1.Method
+	61,  // 60: bindery.ir.v1.Tool.path:type_name -> bindery.ir.v1.PathPart
+	62,  // 61: bindery.ir.v1.Tool.arguments:type_name -> bindery.ir.v1.Argument
+	63,  // 62: bindery.ir.v1.Tool.payload:type_name -> bindery.ir.v1.Payload
+	100, // 63: bindery.ir.v1.Tool.timeout:type_name -> google.protobuf.Duration
+	65,  // 64: bindery.ir.v1.Tool.annotations:type_name -> bindery.ir.v1.Annotations
+	9,   // 65: bindery.ir.v1.Tool.result:type_name -> bindery.ir.v1.ResultMode
+	64,  // 66: bindery.ir.v1.Tool.output:type_name -> bindery.ir.v1.Output
+	54,  // 67: bindery.ir.v1.Tool.produces:type_name -> bindery.ir.v1.MediaRange
+	55,  // 68: bindery.ir.v1.Tool.result_meta:type_name -> bindery.ir.v1.ResultMeta
+	60,  // 69: bindery.ir.v1.Tool.retry:type_name -> bindery.ir.v1.Retry
+	66,  // 70: bindery.ir.v1.Tool.checks:type_name -> bindery.ir.v1.CallCheck
+	28,  // 71: bindery.ir.v1.Tool.icons:type_name -> bindery.ir.v1.Icon
+	57,  // 72: bindery.ir.v1.Tool.security_schemes:type_name -> bindery.ir.v1.SecurityScheme
+	49,  // 73: bindery.ir.v1.Tool.entry_meta:type_name -> bindery.ir.v1.Member
+	93,  // 74: bindery.ir.v1.Tool.asks:type_name -> bindery.ir.v1.Ask
+	20,  // 75: bindery.ir.v1.Tool.requires:type_name -> bindery.ir.v1.ClientCapability
+	97,  // 76: bindery.ir.v1.Tool.notices:type_name -> bindery.ir.v1.Notices
+	52,  // 77: bindery.ir.v1.Tool.content:type_name -> bindery.ir.v1.ContentPart
+	41,  // 78: bindery.ir.v1.Tool.moved:type_name -> bindery.ir.v1.Pointer
+	58,  // 79: bindery.ir.v1.SecurityScheme.no_auth:type_name -> bindery.ir.v1.NoAuthScheme
+	59,  // 80: bindery.ir.v1.SecurityScheme.oauth2:type_name -> bindery.ir.v1.OAuth2Scheme
+	100, // 81: bindery.ir.v1.Retry.max_wait:type_name -> google.protobuf.Duration
+	100, // 82: bindery.ir.v1.Retry.backoff:type_name -> google.protobuf.Duration
+	12,  // 83: bindery.ir.v1.Argument.in:type_name -> bindery.ir.v1.ArgumentIn
+	13,  // 84: bindery.ir.v1.Argument.type:type_name -> bindery.ir.v1.ArgumentType
+	13,  // 85: bindery.ir.v1.Argument.items:type_name -> bindery.ir.v1.ArgumentType
+	14,  // 86: bindery.ir.v1.Argument.style:type_name -> bindery.ir.v1.ArrayStyle
+	15,  // 87: bindery.ir.v1.Payload.check:type_name -> bindery.ir.v1.Check
+	15,  // 88: bindery.ir.v1.Output.check:type_name -> bindery.ir.v1.Check
+	16,  // 89: bindery.ir.v1.CallCheck.level:type_name -> bindery.ir.v1.CheckLevel
+	89,  // 90: bindery.ir.v1.CallCheck.has:type_name -> bindery.ir.v1.Place
+	67,  // 91: bindery.ir.v1.CallCheck.subset:type_name -> bindery.ir.v1.Subset
+	68,  // 92: bindery.ir.v1.CallCheck.or:type_name -> bindery.ir.v1.Alternative
+	89,  // 93: bindery.ir.v1.Subset.these:type_name -> bindery.ir.v1.Place
+	89,  // 94: bindery.ir.v1.Subset.of:type_name -> bindery.ir.v1.Place
+	89,  // 95: bindery.ir.v1.Alternative.at:type_name -> bindery.ir.v1.Place
+	47,  // 96: bindery.ir.v1.Alternative.equals:type_name -> bindery.ir.v1.Scalar
+	70,  // 97: bindery.ir.v1.Prompt.arguments:type_name -> bindery.ir.v1.PromptArgument
+	71,  // 98: bindery.ir.v1.Prompt.messages:type_name -> bindery.ir.v1.PromptMessages
+	73,  // 99: bindery.ir.v1.Prompt.use:type_name -> bindery.ir.v1.PromptUse
+	74,  // 100: bindery.ir.v1.PromptArgument.completion:type_name -> bindery.ir.v1.Completion
+	72,  // 101: bindery.ir.v1.PromptMessages.messages:type_name -> bindery.ir.v1.PromptMessage
+	18,  // 102: bindery.ir.v1.PromptMessage.role:type_name -> bindery.ir.v1.Role
+	79,  // 103: bindery.ir.v1.PromptMessage.text:type_name -> bindery.ir.v1.Text
+	77,  // 104: bindery.ir.v1.PromptUse.use:type_name -> bindery.ir.v1.Use
+	41,  // 105: bindery.ir.v1.PromptUse.at:type_name -> bindery.ir.v1.Pointer
+	75,  // 106: bindery.ir.v1.Completion.values:type_name -> bindery.ir.v1.Values
+	76,  // 107: bindery.ir.v1.Completion.use:type_name -> bindery.ir.v1.CompletionUse
+	77,  // 108: bindery.ir.v1.CompletionUse.use:type_name -> bindery.ir.v1.Use
+	89,  // 109: bindery.ir.v1.CompletionUse.at:type_name -> bindery.ir.v1.Place
+	78,  // 110: bindery.ir.v1.Use.arguments:type_name -> bindery.ir.v1.UseArgument
+	79,  // 111: bindery.ir.v1.UseArgument.text:type_name -> bindery.ir.v1.Text
+	80,  // 112: bindery.ir.v1.Text.parts:type_name -> bindery.ir.v1.TextPart
+	86,  // 113: bindery.ir.v1.Resource.annotations:type_name -> bindery.ir.v1.ContentAnnotations
+	49,  // 114: bindery.ir.v1.Resource.entry_meta:type_name -> bindery.ir.v1.Member
+	88,  // 115: bindery.ir.v1.Resource.cache:type_name -> bindery.ir.v1.Cache
+	82,  // 116: bindery.ir.v1.Resource.file:type_name -> bindery.ir.v1.File
+	77,  // 117: bindery.ir.v1.Resource.use:type_name -> bindery.ir.v1.Use
+	28,  // 118: bindery.ir.v1.Resource.icons:type_name -> bindery.ir.v1.Icon
+	79,  // 119: bindery.ir.v1.ResourceTemplate.uri:type_name -> bindery.ir.v1.Text
+	86,  // 120: bindery.ir.v1.ResourceTemplate.annotations:type_name -> bindery.ir.v1.ContentAnnotations
+	49,  // 121: bindery.ir.v1.ResourceTemplate.entry_meta:type_name -> bindery.ir.v1.Member
+	88,  // 122: bindery.ir.v1.ResourceTemplate.cache:type_name -> bindery.ir.v1.Cache
+	84,  // 123: bindery.ir.v1.ResourceTemplate.text:type_name -> bindery.ir.v1.FilledText
+	77,  // 124: bindery.ir.v1.ResourceTemplate.use:type_name -> bindery.ir.v1.Use
+	85,  // 125: bindery.ir.v1.ResourceTemplate.completions:type_name -> bindery.ir.v1.VariableCompletion
+	28,  // 126: bindery.ir.v1.ResourceTemplate.icons:type_name -> bindery.ir.v1.Icon
+	79,  // 127: bindery.ir.v1.FilledText.text:type_name -> bindery.ir.v1.Text
+	74,  // 128: bindery.ir.v1.VariableCompletion.completion:type_name -> bindery.ir.v1.Completion
+	18,  // 129: bindery.ir.v1.ContentAnnotations.audience:type_name -> bindery.ir.v1.Role
+	88,  // 130: bindery.ir.v1.Caching.tools:type_name -> bindery.ir.v1.Cache
+	88,  // 131: bindery.ir.v1.Caching.resources:type_name -> bindery.ir.v1.Cache
+	88,  // 132: bindery.ir.v1.Caching.templates:type_name -> bindery.ir.v1.Cache
+	88,  // 133: bindery.ir.v1.Caching.prompts:type_name -> bindery.ir.v1.Cache
+	88,  // 134: bindery.ir.v1.Caching.discover:type_name -> bindery.ir.v1.Cache
+	100, // 135: bindery.ir.v1.Cache.ttl:type_name -> google.protobuf.Duration
+	19,  // 136: bindery.ir.v1.Cache.scope:type_name -> bindery.ir.v1.CacheScope
+	17,  // 137: bindery.ir.v1.Place.side:type_name -> bindery.ir.v1.Side
+	90,  // 138: bindery.ir.v1.Place.steps:type_name -> bindery.ir.v1.Step
+	91,  // 139: bindery.ir.v1.Step.every:type_name -> bindery.ir.v1.Every
+	100, // 140: bindery.ir.v1.State.lifetime:type_name -> google.protobuf.Duration
+	44,  // 141: bindery.ir.v1.Ask.conditions:type_name -> bindery.ir.v1.Condition
+	46,  // 142: bindery.ir.v1.Ask.body:type_name -> bindery.ir.v1.BodyCondition
+	41,  // 143: bindery.ir.v1.Ask.requests:type_name -> bindery.ir.v1.Pointer
+	94,  // 144: bindery.ir.v1.Ask.form:type_name -> bindery.ir.v1.Form
+	95,  // 145: bindery.ir.v1.Ask.visit:type_name -> bindery.ir.v1.Visit
+	96,  // 146: bindery.ir.v1.Ask.arguments:type_name -> bindery.ir.v1.AskArgument
+	21,  // 147: bindery.ir.v1.Ask.otherwise:type_name -> bindery.ir.v1.Otherwise
+	41,  // 148: bindery.ir.v1.Visit.at:type_name -> bindery.ir.v1.Pointer
+	22,  // 149: bindery.ir.v1.AskArgument.side:type_name -> bindery.ir.v1.AskSide
+	41,  // 150: bindery.ir.v1.AskArgument.at:type_name -> bindery.ir.v1.Pointer
+	100, // 151: bindery.ir.v1.Notices.every:type_name -> google.protobuf.Duration
+	98,  // 152: bindery.ir.v1.Notices.progress:type_name -> bindery.ir.v1.ProgressNotice
+	99,  // 153: bindery.ir.v1.Notices.log:type_name -> bindery.ir.v1.LogNotice
+	23,  // 154: bindery.ir.v1.LogNotice.level:type_name -> bindery.ir.v1.LogLevel
+	155, // [155:155] is the sub-list for method output_type
+	155, // [155:155] is the sub-list for method input_type
+	155, // [155:155] is the sub-list for extension type_name
+	155, // [155:155] is the sub-list for extension extendee
+	0,   // [0:155] is the sub-list for field type_name
 }
 
 func init() { file_bindery_ir_v1_ir_proto_init() }
@@ -7979,54 +8345,62 @@ func file_bindery_ir_v1_ir_proto_init() {
 		(*Scalar_Number)(nil),
 		(*Scalar_Truth)(nil),
 	}
+	file_bindery_ir_v1_ir_proto_msgTypes[29].OneofWrappers = []any{
+		(*PartMember_Json)(nil),
+		(*PartMember_Body)(nil),
+	}
 	file_bindery_ir_v1_ir_proto_msgTypes[31].OneofWrappers = []any{
+		(*ResultMeta_Header)(nil),
+		(*ResultMeta_Body)(nil),
+	}
+	file_bindery_ir_v1_ir_proto_msgTypes[33].OneofWrappers = []any{
 		(*SecurityScheme_NoAuth)(nil),
 		(*SecurityScheme_Oauth2)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[35].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[37].OneofWrappers = []any{
 		(*PathPart_Literal)(nil),
 		(*PathPart_Argument)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[36].OneofWrappers = []any{}
-	file_bindery_ir_v1_ir_proto_msgTypes[40].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[38].OneofWrappers = []any{}
+	file_bindery_ir_v1_ir_proto_msgTypes[42].OneofWrappers = []any{
 		(*CallCheck_Has)(nil),
 		(*CallCheck_Subset)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[43].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[45].OneofWrappers = []any{
 		(*Prompt_Messages)(nil),
 		(*Prompt_Use)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[46].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[48].OneofWrappers = []any{
 		(*PromptMessage_Text)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[48].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[50].OneofWrappers = []any{
 		(*Completion_Values)(nil),
 		(*Completion_Use)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[52].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[54].OneofWrappers = []any{
 		(*UseArgument_Text)(nil),
 		(*UseArgument_Scalar)(nil),
 		(*UseArgument_Json)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[54].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[56].OneofWrappers = []any{
 		(*TextPart_Literal)(nil),
 		(*TextPart_Variable)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[55].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[57].OneofWrappers = []any{
 		(*Resource_File)(nil),
 		(*Resource_Use)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[57].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[59].OneofWrappers = []any{
 		(*ResourceTemplate_Text)(nil),
 		(*ResourceTemplate_Use)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[60].OneofWrappers = []any{}
 	file_bindery_ir_v1_ir_proto_msgTypes[62].OneofWrappers = []any{}
-	file_bindery_ir_v1_ir_proto_msgTypes[64].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[64].OneofWrappers = []any{}
+	file_bindery_ir_v1_ir_proto_msgTypes[66].OneofWrappers = []any{
 		(*Step_Token)(nil),
 		(*Step_Every)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[67].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[69].OneofWrappers = []any{
 		(*Ask_Requests)(nil),
 		(*Ask_Form)(nil),
 		(*Ask_Visit)(nil),
@@ -8036,8 +8410,8 @@ func file_bindery_ir_v1_ir_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_bindery_ir_v1_ir_proto_rawDesc), len(file_bindery_ir_v1_ir_proto_rawDesc)),
-			NumEnums:      23,
-			NumMessages:   74,
+			NumEnums:      24,
+			NumMessages:   76,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -99,5 +99,16 @@ func (c *Condition) Words() string {
 	case *Condition_Class:
 		return fmt.Sprintf("%dxx", k.Class)
 	}
+	if c.GetFailure() == Failure_FAILURE_TOO_LARGE {
+		return "tooLarge"
+	}
 	return strings.ToLower(strings.TrimPrefix(c.GetFailure().String(), "FAILURE_"))
 }
+
+// HasResponse reports whether f is about a response, which has a media type and headers.
+func HasResponse(f Failure) bool {
+	return f == Failure_FAILURE_UNUSABLE || f == Failure_FAILURE_TOO_LARGE
+}
+
+// ComparePointers orders places by their tokens.
+func ComparePointers(a, b *Pointer) int { return slices.Compare(a.GetTokens(), b.GetTokens()) }

@@ -48,7 +48,7 @@ func (p *problems) errorRule(r *ErrorRule) {
 		p.condition(field, c)
 		if f, ok := c.GetKind().(*Condition_Failure); ok {
 			p.check(len(r.GetBody()) == 0, field+".body", "a failure other than a status has no body to look at")
-			p.check(r.GetMediaType() == "" || f.Failure == Failure_FAILURE_UNUSABLE, field+".mediaType", "a failure without a response has no media type")
+			p.check(r.GetMediaType() == "" || HasResponse(f.Failure), field+".mediaType", "a failure without a response has no media type")
 		}
 	}
 	p.bodyConditions(field+".body", r.GetBody())

@@ -10,7 +10,9 @@ import (
 func (p *problems) result(t *Tool) {
 	p.check(len(t.GetProduces()) == 0 || t.GetResult() == ResultMode_RESULT_MODE_MCP, "produces", "only an MCP result has parts")
 	p.check(len(t.GetProduces()) == 0 || !t.GetOutput().GetShown(), "produces", "clients expect what the output schema says")
+	p.content(t)
 	for i, r := range t.GetProduces() {
+		p.check(r.GetKind() <= PartKind_PART_KIND_TEXT, "produces", "a body is no %s", r.GetKind())
 		p.check(r.GetSubtype() == "" || subtype.MatchString(r.GetSubtype()), "produces", "%q is not a subtype in lower case", r.GetSubtype())
 		p.check(!slices.ContainsFunc(t.GetProduces()[:i], func(q *MediaRange) bool { return q.GetKind() == r.GetKind() && q.GetSubtype() == r.GetSubtype() }),
 			"produces", "a media type stands twice")
@@ -21,8 +23,10 @@ func (p *problems) result(t *Tool) {
 		field := "resultMeta." + m.GetKey()
 		p.check(metaKey.MatchString(m.GetKey()) && !ReservedMetaKey(m.GetKey()), field, "it cannot be a key of a result's _meta")
 		p.check(!keys[m.GetKey()], field, "there are two of this key")
-		p.check(ValidHeaderName(m.GetHeader()), field, "%q is not the canonical name of a header", m.GetHeader())
-		p.check(!SecretHeader(m.GetHeader()), field, "header %s is not for callers", m.GetHeader())
+		if _, ok := m.GetSource().(*ResultMeta_Header); ok {
+			p.check(ValidHeaderName(m.GetHeader()), field, "%q is not the canonical name of a header", m.GetHeader())
+			p.check(!SecretHeader(m.GetHeader()), field, "header %s is not for callers", m.GetHeader())
+		}
 		keys[m.GetKey()] = true
 	}
 }

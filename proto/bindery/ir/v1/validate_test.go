@@ -67,6 +67,7 @@ func library() *irv1.Binding {
 				{Kind: &irv1.SecurityScheme_NoAuth{NoAuth: &irv1.NoAuthScheme{}}},
 				{Kind: &irv1.SecurityScheme_Oauth2{Oauth2: &irv1.OAuth2Scheme{Scopes: []string{"read", "write"}}}},
 			},
+			Content: parts(), Moved: []*irv1.Pointer{{Tokens: []string{"cover"}}, {Tokens: []string{"cover", "a"}}}, MaxResultBytes: 100,
 			EntryMeta: []*irv1.Member{{Name: "openai/widgetAccessible", Json: []byte("true")}},
 			Checks: []*irv1.CallCheck{{
 				Name: "known", Level: irv1.CheckLevel_CHECK_LEVEL_REJECT, Message: "It is not known.",
@@ -77,6 +78,33 @@ func library() *irv1.Binding {
 		Redact:    []*irv1.Place{place(irv1.Side_SIDE_REQUEST)},
 		Reveal:    []*irv1.Place{place(irv1.Side_SIDE_RESPONSE)},
 		Documents: []*irv1.Document{{Path: "/a.json", Json: []byte(`{}`), MediaType: "application/json", MaxAge: durationpb.New(0)}},
+	}
+}
+
+// parts are a text, a picture and a link, without problems.
+func parts() []*irv1.ContentPart {
+	of := func(field irv1.PartField, json string) *irv1.PartMember {
+		if json == "" {
+			return &irv1.PartMember{Field: field, Source: &irv1.PartMember_Body{Body: &irv1.Pointer{Tokens: []string{"cover", "0"}}}}
+		}
+		return &irv1.PartMember{Field: field, Source: &irv1.PartMember_Json{Json: []byte(json)}}
+	}
+	return []*irv1.ContentPart{
+		{Kind: irv1.PartKind_PART_KIND_TEXT, Members: []*irv1.PartMember{of(irv1.PartField_PART_FIELD_TEXT, "")}},
+		{Kind: irv1.PartKind_PART_KIND_IMAGE, Members: []*irv1.PartMember{of(irv1.PartField_PART_FIELD_DATA, ""), of(irv1.PartField_PART_FIELD_MIME_TYPE, `"image/png"`)}},
+		{Kind: irv1.PartKind_PART_KIND_LINK, Members: []*irv1.PartMember{
+			of(irv1.PartField_PART_FIELD_URI, `"https://a.example/b"`), of(irv1.PartField_PART_FIELD_NAME, `"b"`), of(irv1.PartField_PART_FIELD_SIZE, `7`),
+		}, Annotations: []*irv1.PartMember{
+			of(irv1.PartField_PART_FIELD_AUDIENCE, `["user"]`), of(irv1.PartField_PART_FIELD_PRIORITY, `0.5`), of(irv1.PartField_PART_FIELD_LAST_MODIFIED, `"2026-01-31T09:30:00Z"`),
+		}},
+	}
+}
+
+// constantOfLink spoils the i-th constant of the link and its annotations.
+func constantOfLink(i int, json string) func(b *irv1.Binding) {
+	return func(b *irv1.Binding) {
+		link := b.Tools[0].Content[2]
+		slices.Concat(link.Members, link.Annotations)[i].Source = &irv1.PartMember_Json{Json: []byte(json)}
 	}
 }
 
@@ -263,6 +291,33 @@ func TestValidate(t *testing.T) {
 		{"keyword twice", func(b *irv1.Binding) {
 			b.Errors.Payload.Keywords = []*irv1.KeywordWord{{Keyword: "type"}, {Keyword: "type"}}
 		}, `binding "library": errors.payload.keywords: keyword "type" stands twice`},
+		{"part of no kind", func(b *irv1.Binding) { b.Tools[0].Content[0].Kind = 0 }, `binding "library": tools.content.kind: kind is not set`},
+		{"part with another's field", func(b *irv1.Binding) { b.Tools[0].Content[0].Members[0].Field = irv1.PartField_PART_FIELD_DATA }, `binding "library": tool "get_book": content: a part has PART_FIELD_DATA`},
+		{"part with a field twice", func(b *irv1.Binding) {
+			b.Tools[0].Content[0].Members = append(b.Tools[0].Content[0].Members, b.Tools[0].Content[0].Members[0])
+		}, `binding "library": tool "get_book": content: a part has PART_FIELD_TEXT twice`},
+		{"part with an unknown field", func(b *irv1.Binding) { b.Tools[0].Content[0].Members[0].Field = 99 }, `binding "library": tools.content.members.field: field has the value 99`},
+		{"part without what it must have", func(b *irv1.Binding) { b.Tools[0].Content[1].Members = b.Tools[0].Content[1].Members[:1] }, `binding "library": tool "get_book": content: a part lacks`},
+		{"link that is a picture", func(b *irv1.Binding) { b.Tools[0].Content[2].Kind = irv1.PartKind_PART_KIND_IMAGE }, `binding "library": tool "get_book": content: a part has PART_FIELD_URI`},
+		{"member of a part without a source", func(b *irv1.Binding) { b.Tools[0].Content[0].Members[0].Source = nil }, `binding "library": tools.content.members: source is not set`},
+		{"constant that is no URI", constantOfLink(0, `"/a"`), `binding "library": tool "get_book": content: "\"/a\"" cannot be PART_FIELD_URI`},
+		{"constant of two lines", constantOfLink(1, "\n\"a\""), `binding "library": tool "get_book": content: "\n\"a\"" cannot be PART_FIELD_NAME`},
+		{"constant that is no size", constantOfLink(2, `1.5`), `binding "library": tool "get_book": content: "1.5" cannot be PART_FIELD_SIZE`},
+		{"constant that is no audience", constantOfLink(3, `["all"]`), `binding "library": tool "get_book": content: "[\"all\"]" cannot be PART_FIELD_AUDIENCE`},
+		{"constant that is no priority", constantOfLink(4, `2`), `binding "library": tool "get_book": content: "2" cannot be PART_FIELD_PRIORITY`},
+		{"constant that is no time", constantOfLink(5, `"now"`), `binding "library": tool "get_book": content: "\"now\"" cannot be PART_FIELD_LAST_MODIFIED`},
+		{"picture that is written", func(b *irv1.Binding) {
+			b.Tools[0].Content[1].Members[0].Source = &irv1.PartMember_Json{Json: []byte(`"AAAA"`)}
+		}, `binding "library": tool "get_book": content: "\"AAAA\"" cannot be PART_FIELD_DATA`},
+		{"content of a raw result", func(b *irv1.Binding) { b.Tools[0].Result = irv1.ResultMode_RESULT_MODE_RAW }, `binding "library": tool "get_book": content: a raw result has`},
+		{"what is moved is shown", func(b *irv1.Binding) { b.Tools[0].Output.Shown = true }, `binding "library": tool "get_book": content: clients expect`},
+		{"all is moved", func(b *irv1.Binding) { b.Tools[0].Moved = []*irv1.Pointer{{}} }, `binding "library": tool "get_book": content: the whole body`},
+		{"what is moved is not sorted", func(b *irv1.Binding) {
+			b.Tools[0].Moved = []*irv1.Pointer{{Tokens: []string{"b"}}, {Tokens: []string{"a"}}}
+		}, `binding "library": tool "get_book": content: the members to be moved`},
+		{"limit below nothing", func(b *irv1.Binding) { b.Tools[0].MaxResultBytes = -1 }, `binding "library": tool "get_book": maxResultBytes: it must not`},
+		{"body that is a link", func(b *irv1.Binding) { b.Tools[0].Produces = []*irv1.MediaRange{{Kind: irv1.PartKind_PART_KIND_LINK}} }, `binding "library": tool "get_book": produces: a body is no`},
+		{"meta of no source", func(b *irv1.Binding) { b.Tools[0].ResultMeta = []*irv1.ResultMeta{{Key: "example.com/id"}} }, `binding "library": tools.result_meta: source is not set`},
 		{"icon over http", func(b *irv1.Binding) { b.Tools[0].Icons[0].Src = "http://a.example/b.png" }, `binding "library": tool "get_book": icons: a source is neither`},
 		{"icon of the endpoint that is a script", func(b *irv1.Binding) { b.Icons[0].Src = "javascript:a" }, `binding "library": icons: a source is neither`},
 		{"icon that is long", func(b *irv1.Binding) { b.Tools[0].Icons[0].Src += strings.Repeat("A", irv1.MaxIcon) }, `binding "library": tool "get_book": icons: a source is neither`},
@@ -381,7 +436,7 @@ func TestValidate(t *testing.T) {
 			b.Tools[0].Output = &irv1.Output{Shown: true}
 		}, `binding "library": tool "get_book": produces: clients expect`},
 		{"meta of a raw result", func(b *irv1.Binding) {
-			b.Tools[0].Result, b.Tools[0].ResultMeta = irv1.ResultMode_RESULT_MODE_RAW, []*irv1.ResultMeta{{Key: "example.com/id", Header: "Id"}}
+			b.Tools[0].Result, b.Tools[0].ResultMeta = irv1.ResultMode_RESULT_MODE_RAW, []*irv1.ResultMeta{{Key: "example.com/id", Source: &irv1.ResultMeta_Header{Header: "Id"}}}
 		}, `binding "library": tool "get_book": resultMeta: a raw result has no _meta`},
 		{"meta key without prefix", resultMeta("id", "Id"), `binding "library": tool "get_book": resultMeta.id: it cannot be`},
 		{"meta key of MCP", resultMeta("io.modelcontextprotocol/id", "Id"), `binding "library": tool "get_book": resultMeta.io.modelcontextprotocol/id: it cannot be`},
@@ -468,7 +523,7 @@ func retry(attempts uint32, wait time.Duration) *irv1.Retry {
 // resultMeta returns what adds a header of the response to the results of a tool.
 func resultMeta(key, header string) func(b *irv1.Binding) {
 	return func(b *irv1.Binding) {
-		b.Tools[0].ResultMeta = append(b.Tools[0].ResultMeta, &irv1.ResultMeta{Key: key, Header: header})
+		b.Tools[0].ResultMeta = append(b.Tools[0].ResultMeta, &irv1.ResultMeta{Key: key, Source: &irv1.ResultMeta_Header{Header: header}})
 	}
 }
 

@@ -1,0 +1,56 @@
+package call
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	"github.com/bindery-dev/bindery/dataplane/content"
+	"github.com/bindery-dev/bindery/dataplane/rawjson"
+	"github.com/bindery-dev/bindery/dataplane/table"
+	"github.com/bindery-dev/bindery/dataplane/upstream"
+	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
+)
+
+// shaped returns o, the outcome of the response resp, with the parts of content that the
+// tool makes of the body, and with what is left for the result then. What cannot be a
+// part, or is more than a result may have, fails.
+func shaped(t *table.Tool, resp *upstream.Response, o Outcome) Outcome {
+	if o.Class != OK {
+		return o
+	}
+	rest := rawjson.Value(o.Body)
+	for _, at := range t.Moved {
+		rest = rest.Without(at.GetTokens())
+	}
+	o.Rest = rest
+	size := len(rest)
+	if o.Part != nil {
+		size = len(o.Part.Data)
+	} else if len(t.Content) > 0 {
+		var err error
+		if o.Content, err = content.Of(t.Content, o.Body); err != nil {
+			return unfit(t, resp, o, irv1.Failure_FAILURE_UNUSABLE, err)
+		}
+		for _, p := range o.Content {
+			size += p.Size()
+		}
+	}
+	if t.MaxResult > 0 && int64(size) > t.MaxResult {
+		return unfit(t, resp, o, irv1.Failure_FAILURE_TOO_LARGE, errors.New("the result is larger than maxResultBytes"))
+	}
+	return o
+}
+
+// unfit is the outcome of a response that became o, and cannot be a result.
+func unfit(t *table.Tool, resp *upstream.Response, o Outcome, failure irv1.Failure, why error) Outcome {
+	f := failed(t, failure, resp, why)
+	f.Breaches, f.Checks = o.Breaches, o.Checks
+	return f
+}
+
+// tooLarge says what a caller can do about an answer that is too large.
+func tooLarge(t *table.Tool) string {
+	most := cmp.Or(t.MaxResult, t.Service.MaxResponse)
+	return fmt.Sprintf("The answer of the service is larger than the %d bytes that a result of this tool may have. Ask for less at once, for example for a smaller page.", min(most, t.Service.MaxResponse))
+}
