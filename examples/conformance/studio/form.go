@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"encoding/base64"
 	"encoding/json"
+	"io"
 	"net/http"
 	"strings"
 )
@@ -51,7 +52,7 @@ func fill(forms map[string]form) http.HandlerFunc {
 			return
 		}
 		var given filling
-		if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<20)).Decode(&given); err != nil {
+		if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<20)).Decode(&given); err != nil && err != io.EOF {
 			fail(w, http.StatusBadRequest, "The body is no form.")
 			return
 		}

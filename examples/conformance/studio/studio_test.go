@@ -40,6 +40,7 @@ func asked(t *testing.T, h http.Handler, form, body, want string) string {
 func TestForm(t *testing.T) {
 	h := studio.New(&studio.Shelves{})
 	first := `{"questions":{"step1":null},,"step":1}`
+	asked(t, h, "travel", ``, first)
 	asked(t, h, "travel", `{}`, first)
 	asked(t, h, "travel", `{"answers":{"step1":12345}}`, first)
 	asked(t, h, "travel", `{"answers":{"other":{}}}`, first)
