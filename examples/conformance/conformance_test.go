@@ -20,7 +20,7 @@ func open(t *testing.T) string {
 	t.Helper()
 	upstream := httptest.NewServer(studio.New(&studio.Shelves{}))
 	t.Cleanup(upstream.Close)
-	return served.Module(t, ".", nil, "studio_url="+upstream.URL+"/v1") + "/mcp"
+	return served.Module(t, ".", map[string]string{"studio-state": "a key that a test may know: 0123456789"}, "studio_url="+upstream.URL+"/v1") + "/mcp"
 }
 
 // TestTools calls the tools of the module, served by a node, on a studio.

@@ -187,18 +187,24 @@ func (n *network) answer(r *http.Request) (cases.Response, bool) {
 	return n.playing.Exchanges[len(n.got)-1].Response, true
 }
 
+// ableMeta is the "_meta" of a client that can be asked anything.
+const ableMeta = `{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+	`"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{}}}`
+
 // call makes the call of a case as an MCP client does. It returns the members of the result but
 // those that the node adds for the client's protocol, or the error.
 func (n *network) call(t *testing.T, c *cases.Case) (members []byte, refusal *call.Error) {
 	t.Helper()
-	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, c.Tool, c.Arguments)
+	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s,"_meta":%s}}`, c.Tool, c.Arguments, ableMeta)
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, n.node+n.stage.endpoints[c.Binding], strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")
-	r.Header.Set("Mcp-Protocol-Version", "2025-11-25")
+	r.Header.Set("Mcp-Protocol-Version", "2026-07-28")
+	r.Header.Set("Mcp-Method", "tools/call")
+	r.Header.Set("Mcp-Name", c.Tool)
 	for name, value := range c.Caller {
 		r.Header.Set(name, value)
 	}
@@ -235,8 +241,12 @@ func withoutOwnMeta(t *testing.T, result map[string]json.RawMessage) map[string]
 	if err := json.Unmarshal(result["_meta"], &meta); err != nil {
 		t.Fatal(err)
 	}
-	maps.DeleteFunc(meta, func(key string, _ json.RawMessage) bool { return strings.HasPrefix(key, "bindery.dev/") })
-	delete(result, "_meta")
+	maps.DeleteFunc(meta, func(key string, _ json.RawMessage) bool {
+		return strings.HasPrefix(key, "bindery.dev/") || strings.HasPrefix(key, "io.modelcontextprotocol/")
+	})
+	for _, member := range []string{"_meta", "resultType", "requestState"} {
+		delete(result, member)
+	}
 	if len(meta) > 0 {
 		data, err := json.Marshal(meta)
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bindery-dev/bindery/cue/cases"
 	"github.com/bindery-dev/bindery/dataplane/call"
+	"github.com/bindery-dev/bindery/dataplane/rawjson"
 	"github.com/bindery-dev/bindery/dataplane/result"
 	"github.com/bindery-dev/bindery/dataplane/secret"
 	"github.com/bindery-dev/bindery/dataplane/table"
@@ -58,9 +59,8 @@ func (s *stage) run(ctx context.Context, c *cases.Case) Verdict {
 	tool := s.table.Endpoint(s.endpoints[c.Binding]).Tool(c.Tool)
 	tool.Service.Client.Retries = upstream.Budget{} // no case eats up another's
 	outcome := call.Do(ctx, tool, call.Request{Arguments: c.Arguments, Header: header(c.Caller)})
-	members, refusal := result.Of(tool, outcome, result.Newest())
-	members = append(members, meta(tool, outcome)...)
-	v := Verdict{Case: c, Rule: outcome.Rule, Retries: outcome.Retries, Checks: outcome.Checks, Problems: checkRequests(c.Exchanges, s.got)}
+	members, refusal := answer(tool, outcome)
+	v := Verdict{Case: c, Rule: ruleOf(outcome), Retries: outcome.Retries, Checks: outcome.Checks, Problems: checkRequests(c.Exchanges, s.got)}
 	if len(s.got) <= len(c.Exchanges) { // else what the caller got follows from that
 		v.Problems = append(v.Problems, checkAnswer(c, members, refusal)...)
 		v.Problems = append(v.Problems, checkChecks(c.Checks, outcome.Checks)...)
@@ -71,6 +71,37 @@ func (s *stage) run(ctx context.Context, c *cases.Case) Verdict {
 	v.Problems = struck(v.Problems, tool.Redact, c, s.got)
 	v.Took = time.Since(began)
 	return v
+}
+
+// answer returns the members of the result that the caller of tool gets, or the error.
+func answer(tool *table.Tool, o call.Outcome) ([]byte, *call.Error) {
+	if o.Question != nil {
+		return asked(o.Question), nil
+	}
+	members, refusal := result.Of(tool, o, result.Newest())
+	return append(members, meta(tool, o)...), refusal
+}
+
+// asked returns the member of a result that asks q.
+func asked(q *call.Question) []byte {
+	m := []byte(`"inputRequests":{`)
+	for i, r := range q.Requests {
+		if i > 0 {
+			m = append(m, ',')
+		}
+		m = rawjson.AppendQuote(m, r.Key)
+		m = rawjson.AppendQuote(append(m, `:{"method":`...), r.Method)
+		m = append(append(append(m, `,"params":`...), r.Params...), '}')
+	}
+	return append(m, '}')
+}
+
+// ruleOf returns the error rule that made the caller's error; "" when there is none.
+func ruleOf(o call.Outcome) string {
+	if o.Question != nil {
+		return ""
+	}
+	return o.Rule
 }
 
 func header(fields map[string]string) http.Header {
