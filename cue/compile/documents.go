@@ -15,7 +15,7 @@ import (
 // A part is what one binding says of a document.
 type part struct {
 	binding string
-	at      value           // placed
+	at      written
 	ir      *irv1.Document  // what is unsaid is zero
 	body    *document.Value // an object
 }
@@ -41,7 +41,7 @@ func (rd *reading) documents(v value) {
 			continue
 		}
 		body.note()
-		rd.out.parts = append(rd.out.parts, part{rd.out.name, f.placed(), d, read.Root})
+		rd.out.parts = append(rd.out.parts, part{rd.out.name, f.written, d, read.Root})
 		rd.out.ir.Documents = append(rd.out.ir.Documents, d)
 	}
 }

@@ -75,7 +75,7 @@ func (x examiner) outside(v cue.Value, fields ...string) (definitions []*failure
 // where they are used.
 func (x examiner) definitions(broken []*failure) {
 	for _, f := range broken {
-		v := value{path: f.path, author: x.author.Down(f.path...)}
+		v := value{written: written{f.path, x.author.Down(f.path...)}}
 		if !x.list.Has(v.where()) && !x.list.Has(v.culprit(f.errors)) {
 			x.failure(f)
 		}
@@ -84,7 +84,7 @@ func (x examiner) definitions(broken []*failure) {
 
 func (x examiner) failure(f *failure) {
 	author := x.author.Down(f.path...)
-	x.classify(value{path: f.path, author: author}, author, f.errors)
+	x.classify(value{written: written{f.path, author}}, author, f.errors)
 }
 
 // binding reports what is wrong with a binding, and whether it can be read at all.
@@ -108,7 +108,7 @@ func (x examiner) held(v value, shape outline.Cursor) {
 	if !x.list.Failed() { // nothing of it has a path of its own
 		for _, e := range errors.Errors(err) {
 			p := pathOf(e)
-			x.other(value{path: p, author: x.author.Down(p...)}, []errors.Error{e})
+			x.other(value{written: written{p, x.author.Down(p...)}}, []errors.Error{e})
 		}
 	}
 }

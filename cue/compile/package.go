@@ -19,7 +19,7 @@ func (u *unit) compile(list *diag.List) (bindings []*binding) {
 		return nil
 	}
 	broken := x.outside(v, "bindings")
-	all := value{cue: under, path: []string{"bindings"}, author: author.Down("bindings")}.fields()
+	all := value{cue: under, written: written{[]string{"bindings"}, author.Down("bindings")}}.fields()
 	for _, name := range sorted(all) {
 		if u.inherited[name] == nil && x.binding(name, all[name]) {
 			bindings = append(bindings, u.read(name, all[name], x.report))

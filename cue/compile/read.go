@@ -25,8 +25,8 @@ type binding struct {
 	at       *sourcev1.Position
 	toolAt   map[string]*sourcev1.Position
 	promptAt map[string]*sourcev1.Position
-	parts    []part // of documents, sorted by path
-	source   value  // what was read, placed
+	parts    []part  // of documents, sorted by path
+	source   written // what was read
 }
 
 // place returns where the author wrote a field of the binding itself, or else the
@@ -73,7 +73,7 @@ func (u *unit) read(name string, v value, r report) *binding {
 	v.source = source
 	b := &binding{name: name, dir: u.dir, ir: &irv1.Binding{Name: name}, at: v.where()}
 	b.toolAt, b.promptAt = map[string]*sourcev1.Position{}, map[string]*sourcev1.Position{}
-	b.source = v.placed()
+	b.source = v.written
 	rd := &reading{report: r, unit: u, out: b, schema: v.get("schema")}
 	v.note()
 	b.ir.Title = v.get("title").text()

@@ -14,13 +14,13 @@ import (
 )
 
 // at returns a problem at what is written for v.
-func (v value) at(code, hint string) diag.Problem {
-	return diag.Problem{Pos: v.whereValue(), Code: code, Path: dotted(v.path...), Hint: hint}
+func (w written) at(code, hint string) diag.Problem {
+	return diag.Problem{Pos: w.whereValue(), Code: code, Path: dotted(w.path...), Hint: hint}
 }
 
-// atLabel returns a problem at v's label.
-func (v value) atLabel(code, hint string) diag.Problem {
-	return diag.Problem{Pos: v.where(), Code: code, Path: dotted(v.path...), Hint: hint}
+// atLabel returns a problem at w's label.
+func (w written) atLabel(code, hint string) diag.Problem {
+	return diag.Problem{Pos: w.where(), Code: code, Path: dotted(w.path...), Hint: hint}
 }
 
 func (r report) badURL(v value, s string) {

@@ -70,8 +70,8 @@ func (r report) wildcard(v value, s string) {
 	r.list.Warnf(v.at("wide-csp", "name the hosts that the page needs"), "with %q the page reaches hosts that nobody has named", s)
 }
 
-func (r report) noWidget(v value, uri, endpoint string, known []string) {
-	r.list.Warnf(v.at("no-widget", diag.Nearest(uri, known)), "%s has no resource %s to show results with", endpoint, uri)
+func (r report) noWidget(at written, uri, endpoint string, known []string) {
+	r.list.Warnf(at.at("no-widget", diag.Nearest(uri, known)), "%s has no resource %s to show results with", endpoint, uri)
 }
 
 func (r report) unknownVariable(v value, name string, known []string) {

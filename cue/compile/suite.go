@@ -217,7 +217,7 @@ func (u *unit) cases(found *diag.List) (all []stated) {
 		return nil
 	}
 	broken := x.outside(v, "bindings", "tests")
-	tests := value{cue: under, path: []string{"tests"}, author: author.Down("tests")}.fields()
+	tests := value{cue: under, written: written{[]string{"tests"}, author.Down("tests")}}.fields()
 	for _, name := range sorted(tests) {
 		if x.test(name, tests[name]) {
 			all = append(all, stated{caseReading{x.report, u}.read(name, tests[name]), tests[name], u.dir})

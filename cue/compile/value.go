@@ -15,10 +15,21 @@ import (
 // A value is a CUE value on its way into the bundle. A field that is absent or does
 // not evaluate reads as zero: what is wrong with it has been reported.
 type value struct {
-	cue    cue.Value
+	cue cue.Value
+	written
+	source *places
+}
+
+// written is where the author wrote a value. It keeps nothing in memory of what was
+// evaluated, which is a hundred times as much.
+type written struct {
 	path   []string // from the package
 	author outline.Cursor
-	source *places
+}
+
+// below returns where the value at path below w is written.
+func (w written) below(path ...string) written {
+	return written{slices.Concat(w.path, path), w.author.Down(path...)}
 }
 
 // places collects where the author wrote what was read of one binding.
@@ -78,29 +89,20 @@ func fieldsOf(v cue.Value) (cue.Iterator, error) {
 }
 
 // label returns the last label of v's path.
-func (v value) label() string { return v.path[len(v.path)-1] }
+func (w written) label() string { return w.path[len(w.path)-1] }
 
 // down returns the value c at a label below v.
 func (v value) down(label string, c cue.Value) value {
-	return value{c, append(slices.Clip(v.path), label), v.author.Down(label), v.source}
+	return value{c, v.below(label), v.source}
 }
 
 // get returns the field of a struct with that label, which may not exist. It is
 // cheaper than fields, which sorts.
 func (v value) get(label string) value {
 	if !v.exists() {
-		return value{path: v.path}
+		return value{written: written{path: v.path}}
 	}
 	return v.down(label, v.cue.LookupPath(cue.MakePath(cue.Str(label))))
-}
-
-// placed returns what is left of v for who only asks where it was written. It keeps
-// nothing in memory of what was evaluated, which is a hundred times as much.
-func (v value) placed() value { return value{path: v.path, author: v.author} }
-
-// below returns where the value at labels below v was written, placed.
-func (v value) below(labels ...string) value {
-	return value{path: slices.Concat(v.path, labels), author: v.author.Down(labels...)}
 }
 
 func (v value) exists() bool { return v.cue.Exists() }
@@ -108,31 +110,31 @@ func (v value) exists() bool { return v.cue.Exists() }
 // sorted returns the labels of a map with their values, sorted.
 func sorted(fields map[string]value) []string { return slices.Sorted(maps.Keys(fields)) }
 
-// where returns the place of v's label, or of the nearest that encloses it.
-func (v value) where() *sourcev1.Position {
-	if at := v.author.Places(); len(at) > 0 {
+// where returns the place of w's label, or of the nearest that encloses it.
+func (w written) where() *sourcev1.Position {
+	if at := w.author.Places(); len(at) > 0 {
 		return at[0].Label
 	}
 	return nil
 }
 
-// whereValue returns the place of what is written for v.
-func (v value) whereValue() *sourcev1.Position {
-	if at := v.author.Places(); len(at) > 0 {
+// whereValue returns the place of what is written for w.
+func (w written) whereValue() *sourcev1.Position {
+	if at := w.author.Places(); len(at) > 0 {
 		return at[0].Value
 	}
 	return nil
 }
 
-// whereBelow returns the place of the value at path below v, or of the nearest that
+// whereBelow returns the place of the value at path below w, or of the nearest that
 // encloses it.
-func (v value) whereBelow(path []string) *sourcev1.Position {
+func (w written) whereBelow(path []string) *sourcev1.Position {
 	for ; len(path) > 0; path = path[:len(path)-1] {
-		if at := v.author.Down(path...).Places(); len(at) > 0 {
+		if at := w.author.Down(path...).Places(); len(at) > 0 {
 			return at[0].Value
 		}
 	}
-	return v.where()
+	return w.where()
 }
 
 // note enters v into the source map, if the author wrote it.

@@ -85,10 +85,9 @@ func checkWidgets(bindings []*binding, r report) {
 	}
 	for _, b := range bindings {
 		for _, t := range b.ir.GetTools() {
-			uri := templateOf(t)
-			if uri != "" && !slices.Contains(known[b.ir.GetEndpoint()], uri) {
-				template := b.source.below("tools", t.GetName(), "_meta", outputTemplate)
-				r.noWidget(template, uri, b.ir.GetEndpoint(), known[b.ir.GetEndpoint()])
+			uri, all := templateOf(t), known[b.ir.GetEndpoint()]
+			if uri != "" && !slices.Contains(all, uri) {
+				r.noWidget(b.source.below("tools", t.GetName(), "_meta", outputTemplate), uri, b.ir.GetEndpoint(), all)
 			}
 		}
 	}
