@@ -6,7 +6,6 @@
 package prompt
 
 import (
-	"context"
 	"slices"
 
 	"github.com/bindery-dev/bindery/dataplane/call"
@@ -41,18 +40,23 @@ func Messages(p *table.Prompt, values fill.Values) []byte {
 	return append(b, ']')
 }
 
-// Ask calls the tool that gives the messages of p, as r is without arguments, and
-// returns their array. It is nil exactly if the outcome has an error: an answer without
-// messages is one that cannot be used.
-func Ask(ctx context.Context, p *table.Prompt, values fill.Values, r call.Request) ([]byte, call.Outcome) {
+// Request returns r, which is without arguments, as the call of the tool that gives the
+// messages of p.
+func Request(p *table.Prompt, values fill.Values, r call.Request) call.Request {
 	r.Arguments, r.For = fill.Arguments(p.Use.Arguments, values), irv1.KindPrompt
-	o := call.Do(ctx, p.Use.Tool, r)
+	return r
+}
+
+// Received returns the array of messages that o, the outcome of that call, gives p. It
+// is nil exactly if the outcome has an error: an answer without messages is one that
+// cannot be used.
+func Received(p *table.Prompt, o call.Outcome) ([]byte, call.Outcome) {
 	if o.Error != nil {
 		return nil, o
 	}
 	messages, err := received(p, o)
 	if err != nil {
-		return nil, call.Unfit(p.Use.Tool, r.For, o, err)
+		return nil, call.Unfit(p.Use.Tool, irv1.KindPrompt, o, err)
 	}
 	return messages, o
 }

@@ -86,13 +86,13 @@ func TestAsk(t *testing.T) {
 			get := b.Tools[2]
 			get.Result, get.Produces = irv1.ResultMode_RESULT_MODE_MCP, []*irv1.MediaRange{{Kind: irv1.PartKind_PART_KIND_TEXT}, {Kind: irv1.PartKind_PART_KIND_IMAGE}}
 			p := prompts(t, b, tt.answer).Prompt(tt.prompt)
-			got, o := Ask(t.Context(), p, fill.Values{"book": "1", "q": "x"}, call.Request{})
+			got, o := Received(p, call.Do(t.Context(), p.Use.Tool, Request(p, fill.Values{"book": "1", "q": "x"}, call.Request{})))
 			why := ""
 			if o.Err != nil {
 				why = o.Err.Error()
 			}
 			if string(got) != tt.want || why != tt.why || (o.Error == nil) != (tt.why == "") {
-				t.Errorf("Ask() = %s, %+v\nwant %s, %s", got, o, tt.want, tt.why)
+				t.Errorf("Received() = %s, %+v\nwant %s, %s", got, o, tt.want, tt.why)
 			}
 			if tt.why != "" && (o.Class != call.Unusable || o.Status != 200 || o.Rule != "server" || o.Body != nil) {
 				t.Errorf("the outcome is %+v", o)

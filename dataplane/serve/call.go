@@ -32,8 +32,10 @@ func (e *endpoint) callTool(ctx context.Context, t *table.Table, req *mcp.CallTo
 		// Over HTTP all that a client does to cancel is to be gone.
 		ctx = context.WithoutCancel(ctx)
 	}
-	c := callerOf(ctx, req)
+	c := callerOf(ctx, req, req.Session, req.Params.Meta, req.Params.InputResponses, req.Params.RequestState)
+	end := narrate(ctx, tool, req, c.version >= modern || c.session != nil)
 	last, outcome, q := e.converse(ctx, tool, requestOf(req), whatCall+tool.Name, c)
+	end()
 	done(tool, outcome)
 	askToWait(ctx, outcome.RetryAfter)
 	if q != nil {
@@ -49,17 +51,23 @@ func (e *endpoint) callTool(ctx context.Context, t *table.Table, req *mcp.CallTo
 // whatCall is what precedes the name of a tool in what a client asks for.
 const whatCall = methodCall + " "
 
-// callerOf returns who makes req.
-func callerOf(ctx context.Context, req *mcp.CallToolRequest) caller {
-	c := caller{version: spoken(req.ProtocolVersion(), req.Params.Meta), state: req.Params.RequestState}
-	if req.Params.InputResponses != nil {
-		c.answers, _ = json.Marshal(req.Params.InputResponses) // it was unmarshalled
+// callerOf returns who makes req, which came in session with meta, and with answers and
+// state from before.
+func callerOf(ctx context.Context, req mcp.Request, session *mcp.ServerSession, meta mcp.Meta, answers mcp.InputResponseMap, state string) caller {
+	met := session.InitializeParams()
+	wanted, said := meta[keyVersion].(string)
+	if !said && met != nil {
+		wanted = met.ProtocolVersion
+	}
+	c := caller{version: spoken(wanted, meta), state: state}
+	if answers != nil {
+		c.answers, _ = json.Marshal(answers) // it was unmarshalled
 	}
 	if c.version >= modern {
-		c.able = declared(req.Params.Meta[keyCapabilities])
-	} else if sessionOf(ctx) != nil || req.Extra == nil { // else nothing comes back
-		c.session = req.Session
-		if met := req.Session.InitializeParams(); met != nil && met.Capabilities != nil {
+		c.able = declared(meta[keyCapabilities])
+	} else if keeps(ctx, req) { // else nothing comes back
+		c.session = session
+		if met != nil && met.Capabilities != nil {
 			c.able = declared(met.Capabilities)
 			c.able = c.able.without(met.Capabilities.RootsV2 == nil, irv1.ClientCapability_CLIENT_CAPABILITY_ROOTS)
 		}

@@ -12,6 +12,7 @@ func offered() *mcp.ServerCapabilities {
 		Tools:       &mcp.ToolCapabilities{ListChanged: true},
 		Prompts:     &mcp.PromptCapabilities{ListChanged: true},
 		Completions: &mcp.CompletionCapabilities{},
+		Logging:     &mcp.LoggingCapabilities{},
 	}
 }
 
@@ -28,6 +29,9 @@ func (e *endpoint) limit(caps *mcp.ServerCapabilities, t *table.Table, version s
 	at := e.at(t)
 	if at == nil || len(at.Prompts) == 0 {
 		caps.Prompts = nil
+	}
+	if at == nil || !at.Logs {
+		caps.Logging = nil
 	}
 	if at == nil || !at.Completes() {
 		caps.Completions = nil

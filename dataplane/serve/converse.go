@@ -91,7 +91,7 @@ func resume(tool *table.Tool, r call.Request, client turn.Request, c caller) (*t
 // goOn returns the call that goes on with t after answers; r is the client's request.
 func goOn(t *turn.Turn, answers []byte, r call.Request) (*table.Tool, call.Request, error) {
 	tool, next, err := t.Next(answers)
-	next.Header, next.Traceparent, next.Tracestate = r.Header, r.Traceparent, r.Tracestate
+	next.Header, next.Traceparent, next.Tracestate, next.For = r.Header, r.Traceparent, r.Tracestate, r.For
 	return tool, next, err
 }
 

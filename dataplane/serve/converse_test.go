@@ -80,6 +80,10 @@ func lender(authority string) *irv1.Binding {
 		Requires: []irv1.ClientCapability{irv1.ClientCapability_CLIENT_CAPABILITY_SAMPLING},
 	}
 	b.Tools = []*irv1.Tool{b.Tools[0], get, loan, lend, pick}
+	b.Prompts = []*irv1.Prompt{{Name: "lending", Title: "Lending", Description: "Begins a loan.", Arguments: []*irv1.PromptArgument{{Name: "book", Description: "Which."}},
+		Kind: &irv1.Prompt_Use{Use: &irv1.PromptUse{At: &irv1.Pointer{Tokens: []string{"book"}}, Use: &irv1.Use{Tool: "lend_book", Arguments: []*irv1.UseArgument{
+			{Name: "book", Value: &irv1.UseArgument_Text{Text: &irv1.Text{Parts: []*irv1.TextPart{{Kind: &irv1.TextPart_Variable{Variable: "book"}}}}}},
+		}}}}}}
 	return b
 }
 
@@ -202,6 +206,9 @@ func TestConverse(t *testing.T) {
 			}
 			if _, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "pick_book"}); err != nil {
 				t.Errorf("%s: %v", era, err)
+			}
+			if p, err := session.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "lending", Arguments: map[string]string{"book": "named"}}); err != nil || len(p.Messages) != 1 {
+				t.Errorf("%s: a prompt: %v", era, err)
 			}
 			no := reader(t, url+"/library", era, "decline")
 			_, err := no.CallTool(t.Context(), &mcp.CallToolParams{Name: "lend_book", Arguments: map[string]any{"book": "days"}})

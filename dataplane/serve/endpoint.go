@@ -34,7 +34,8 @@ type endpoint struct {
 	info       *mcp.Implementation
 	serverInfo []byte
 	mcp        *mcp.Server
-	http       http.Handler
+	http       http.Handler // answers with JSON
+	sse        http.Handler // answers with a stream of events
 	// life is done when the endpoint is no more or its streams shall end.
 	life context.Context
 	end  context.CancelFunc
@@ -48,14 +49,17 @@ func (s *Server) newEndpoint(path string) *endpoint {
 	e.mcp = mcp.NewServer(e.info, &mcp.ServerOptions{
 		Capabilities: offered(),
 	})
-	e.mcp.AddReceivingMiddleware(e.survive, e.endListening, e.introduce, e.answerTools)
-	e.http = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return e.mcp }, &mcp.StreamableHTTPOptions{
+	e.mcp.AddReceivingMiddleware(e.survive, e.endListening, e.introduce, e.setLevel, e.answerTools)
+	options := mcp.StreamableHTTPOptions{
 		Stateless:                    true,
-		JSONResponse:                 true, // a listening client gets a stream all the same
 		DisableLocalhostProtection:   true, // guard checks more
 		MaxRequestBodyBytes:          s.maxBody,
 		PropagateRequestCancellation: true,
-	})
+	}
+	same := func(*http.Request) *mcp.Server { return e.mcp }
+	e.sse = mcp.NewStreamableHTTPHandler(same, &options)
+	options.JSONResponse = true // a listening client gets a stream all the same
+	e.http = mcp.NewStreamableHTTPHandler(same, &options)
 	return e
 }
 

@@ -44,7 +44,7 @@ func (e *endpoint) fast(r *http.Request, body []byte) (reply, bool) {
 	}
 	t := e.current()
 	tool := e.tool(t, env.tool)
-	if tool == nil || converses(r.Context(), tool) || env.version >= modern && unsaid(r.Header, tool, env.arguments) != "" {
+	if tool == nil || e.converses(r.Context(), tool, env) || env.version >= modern && unsaid(r.Header, tool, env.arguments) != "" {
 		return reply{}, false
 	}
 	ctx := r.Context()
@@ -70,9 +70,11 @@ func (e *endpoint) fast(r *http.Request, body []byte) (reply, bool) {
 	return reply{status, message, outcome.RetryAfter}, true
 }
 
-// converses reports whether a call of tool with ctx may need its session.
-func converses(ctx context.Context, tool *table.Tool) bool {
-	return sessionOf(ctx) != nil && len(tool.Asks.All)+len(tool.Requires) > 0
+// converses reports whether a call of tool with ctx may take more than one answer: a
+// question to the client of a session, or what that hears in the meantime.
+func (e *endpoint) converses(ctx context.Context, tool *table.Tool, env envelope) bool {
+	inSession := sessionOf(ctx) != nil
+	return inSession && len(tool.Asks.All)+len(tool.Requires) > 0 || tool.Notices != nil && narrates(tool, env.meta, inSession)
 }
 
 // caller returns who sent e, without a session.

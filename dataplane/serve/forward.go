@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -22,6 +23,8 @@ func (e *endpoint) forward(w http.ResponseWriter, r *http.Request, m message) {
 		e.forwardTo(s.conn, w, r, m)
 	case m.method == methodInitialize && e.sessions != nil && canMeet(r.Context()):
 		e.meet(w, r, m)
+	case e.streams(m):
+		e.forwardTo(e.sse, w, r, m)
 	default:
 		e.forwardTo(e.http, w, r, m)
 	}
@@ -68,9 +71,14 @@ type sdkWriter struct {
 	id      json.RawMessage // nil for none
 	stand   json.RawMessage // what the SDK took for id; the same where it returns that exactly
 	refused bool            // the answer is written; what the SDK has to say is dropped
+	events  bool            // the answer is a stream of events that has begun
+	bare    bool            // what comes next is none of them, but should be
 }
 
 func (w *sdkWriter) WriteHeader(status int) {
+	if w.bare = w.events; w.bare {
+		return // an error that would have a status of its own had it come first
+	}
 	if !strings.HasPrefix(w.Header().Get("Content-Type"), "text/plain") {
 		w.ResponseWriter.WriteHeader(status)
 		return
@@ -90,6 +98,10 @@ func (w *sdkWriter) Write(p []byte) (int, error) {
 	} else if !bytes.Equal(w.id, w.stand) {
 		out = bytes.ReplaceAll(p, w.stand, w.id)
 	}
+	if w.bare {
+		out = slices.Concat([]byte("event: message\ndata: "), out, []byte("\n\n"))
+	}
+	w.events = w.events || w.Header().Get("Content-Type") == "text/event-stream"
 	if _, err := w.ResponseWriter.Write(out); err != nil {
 		return 0, err
 	}

@@ -21,6 +21,9 @@ func (e *endpoint) introduce(next mcp.MethodHandler) mcp.MethodHandler {
 		switch met := res.(type) {
 		case *mcp.InitializeResult:
 			e.limit(met.Capabilities, e.current(), met.ProtocolVersion)
+			if !keeps(ctx, req) {
+				met.Capabilities.Logging = nil
+			}
 			if met.ProtocolVersion >= illustrated {
 				met.ServerInfo = e.introduced(met.ServerInfo, e.current())
 			}

@@ -165,6 +165,8 @@ func methodOf(name string) (method, bool) {
 		return method{params: new(mcp.InitializeParams), until: modern}, true
 	case "ping":
 		return method{params: new(mcp.PingParams), optional: true, until: modern}, true
+	case methodSetLevel:
+		return method{params: new(mcp.SetLoggingLevelParams), until: modern}, true
 	case methodDiscover:
 		return method{params: new(mcp.DiscoverParams), optional: true, from: modern}, true
 	case "subscriptions/listen":

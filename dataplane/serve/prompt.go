@@ -37,26 +37,35 @@ func (e *endpoint) getPrompt(ctx context.Context, t *table.Table, req *mcp.GetPr
 	if name := prompt.Missing(p, req.Params.Arguments); name != "" {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("argument %q is missing", name)}
 	}
-	messages, err := e.messages(ctx, t, p, req)
+	messages, q, err := e.messages(ctx, t, p, req)
 	if err != nil {
 		return nil, err
+	}
+	if q != nil {
+		return newQuestion(t, q), nil
 	}
 	members := append([]byte(`"description":`), rawjson.Quote(p.Description)...)
 	members = append(append(members, `,"messages":`...), messages...)
 	return newAnswer(t, spoken(req.ProtocolVersion(), req.Params.Meta), members), nil
 }
 
-// messages returns those of p, which has all that it requires.
-func (e *endpoint) messages(ctx context.Context, t *table.Table, p *table.Prompt, req *mcp.GetPromptRequest) (messages []byte, err error) {
+// messages returns those of p, which has all that it requires, or else what the client
+// is asked first.
+func (e *endpoint) messages(ctx context.Context, t *table.Table, p *table.Prompt, req *mcp.GetPromptRequest) (messages []byte, q *asked, err error) {
 	given := req.Params.Arguments
 	if p.Use == nil {
-		return prompt.Messages(p, given), nil
+		return prompt.Messages(p, given), nil, nil
 	}
 	o := e.use(ctx, t, p.Use, func(ctx context.Context) (o call.Outcome) {
-		messages, o = prompt.Ask(ctx, p, given, inboundOf(req.Extra, req.Params.Meta))
+		c := callerOf(ctx, req, req.Session, req.Params.Meta, req.Params.InputResponses, req.Params.RequestState)
+		r := prompt.Request(p, given, inboundOf(req.Extra, req.Params.Meta))
+		_, o, q = e.converse(ctx, p.Use.Tool, r, methodPrompt+" "+p.Name, c)
+		if q == nil {
+			messages, o = prompt.Received(p, o)
+		}
 		return o
 	})
-	return messages, errorOf(o)
+	return messages, q, errorOf(o)
 }
 
 // prompt returns the prompt called name; nil when there is none, or when t no longer

@@ -154,8 +154,12 @@ func (s *session) leave() {
 	}
 }
 
-// end ends s. Requests that are being answered get their answers.
-func (s *session) end() { s.die() }
+// end ends s. Requests that are being answered get their answers; there is room for
+// another session at once.
+func (s *session) end() {
+	s.owner.drop(s)
+	s.die()
+}
 
 // ended takes down s after its life, when nothing is answered any more: once the SDK
 // is told, it drops answers.

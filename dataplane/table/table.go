@@ -93,6 +93,8 @@ type Endpoint struct {
 	Listed  []*Tool   // those that clients see, sorted by name
 	Prompts []*Prompt // sorted by name
 	Surface Surface
+	// Logs says that a tool that clients see has logs for them.
+	Logs bool
 	// Icons are pictures of the endpoint, in the author's order.
 	Icons []*irv1.Icon
 
@@ -223,6 +225,7 @@ func newEndpoints(bindings []*binding) map[string]*Endpoint {
 	for e := range maps.Values(endpoints) {
 		slices.SortFunc(e.Tools, byName)
 		e.Listed = slices.DeleteFunc(slices.Clone(e.Tools), func(t *Tool) bool { return t.Hidden })
+		e.Logs = slices.ContainsFunc(e.Listed, func(t *Tool) bool { return t.Notices.GetLog() != nil })
 		slices.SortFunc(e.Prompts, func(a, b *Prompt) int { return strings.Compare(a.Name, b.Name) })
 		e.Surface = Surface{Tools: digestOf(e.Listed), Prompts: digestOf(e.Prompts)}
 	}

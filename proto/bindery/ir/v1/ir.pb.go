@@ -7263,8 +7263,8 @@ func (x *AskArgument) GetAt() *Pointer {
 	return nil
 }
 
-// Notices are what a client hears while a call runs: at its start, and again whenever
-// some time has passed. One of progress and log is there.
+// Notices are what a client hears while a call runs, whenever some time has passed. One
+// of progress and log is there.
 type Notices struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// every is the time between two.
