@@ -22,7 +22,7 @@ func New(shelves *Shelves) http.Handler {
 	mux.HandleFunc("GET /v1/texts/{name}", text)
 	mux.HandleFunc("GET /v1/pictures/{name}", picture)
 	mux.HandleFunc("GET /v1/sounds/{name}", sound)
-	mux.HandleFunc("GET /v1/papers", paper)
+	mux.HandleFunc("GET /v1/papers/{name}", paper)
 	mux.HandleFunc("GET /v1/collages/{name}", collage)
 	mux.HandleFunc("GET /v1/things/{id}", thing)
 	mux.HandleFunc("GET /v1/ruins", ruin)
@@ -93,7 +93,7 @@ func sound(w http.ResponseWriter, _ *http.Request) {
 	file(w, "audio/wav", append(b, bytes.Repeat([]byte{128}, length)...))
 }
 
-// paper answers with a paper that is found at the address that is asked for.
+// paper answers with a paper; who asks may have an address for it.
 func paper(w http.ResponseWriter, r *http.Request) {
 	say(w, http.StatusOK, map[string]string{
 		"address": r.URL.Query().Get("address"),
