@@ -37,6 +37,34 @@ func TestPromptsPage(t *testing.T) {
 	}
 }
 
+// TestResourcesPage holds that the example of the page on resources compiles, and to what
+// it says.
+func TestResourcesPage(t *testing.T) {
+	page, err := os.ReadFile("../../docs/resources.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(page), "```cue\n")
+	example, _, found := strings.Cut(after, "```")
+	if !found {
+		t.Fatal("the page has no example")
+	}
+	compiled, err := compile.Module(t.Context(), &sourcev1.Sources{Files: []*sourcev1.File{
+		{Path: "cue.mod/module.cue", Data: []byte("module: \"example.com/shop@v0\"\nlanguage: version: \"v0.16.0\"\n")},
+		{Path: "files/book.html", Data: []byte("<p>")}, {Path: "files/rules.md", Data: []byte("# Rules\n")}, {Path: "library.cue", Data: []byte(example)},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := open(t, compiled).Bindings[0]
+	if len(b.GetResources()) != 4 || len(b.GetTemplates()) != 2 || len(b.GetTemplates()[1].GetCompletions()) != 2 || b.GetCaching().GetTools() == nil {
+		t.Errorf("binding is %v", b)
+	}
+	if d := compiled.GetDiagnostics(); len(d) > 0 {
+		t.Errorf("diagnostics are %v", d)
+	}
+}
+
 // TestGuards holds that the example of the page on documents, checks and secrets
 // compiles, and to what it says.
 func TestGuards(t *testing.T) {

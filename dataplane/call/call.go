@@ -113,6 +113,8 @@ type Outcome struct {
 	// dual it is an object without the members of [Reserved]; for one whose result is
 	// raw, an object.
 	Body []byte
+	// ContentType is the header of that name of the response that Body is of.
+	ContentType string
 	// Part is the response's body where it is no JSON; nil otherwise.
 	Part *Part
 	// Rest is Body without the members that the tool moves to "_meta" or to a part.

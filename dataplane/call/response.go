@@ -47,7 +47,7 @@ func answered(t *table.Tool, resp *upstream.Response) Outcome {
 	if err != nil {
 		return failed(t, irv1.Failure_FAILURE_UNUSABLE, resp, err)
 	}
-	return Outcome{Class: OK, Status: resp.Status, Body: body}
+	return Outcome{Class: OK, Status: resp.Status, Body: body, ContentType: resp.Header.Get("Content-Type")}
 }
 
 func isSuccess(status int) bool { return 200 <= status && status <= 299 }

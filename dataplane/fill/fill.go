@@ -28,6 +28,20 @@ func Text(t *irv1.Text, values Values) string {
 	return b.String()
 }
 
+// JSON returns t, whose variables stand within strings of JSON, with values.
+func JSON(t *irv1.Text, values Values) string {
+	var b strings.Builder
+	for _, part := range t.GetParts() {
+		if k, ok := part.GetKind().(*irv1.TextPart_Variable); ok {
+			quoted := rawjson.Quote(values[k.Variable])
+			b.Write(quoted[1 : len(quoted)-1])
+		} else {
+			b.WriteString(part.GetLiteral())
+		}
+	}
+	return b.String()
+}
+
 // Arguments returns the object of arguments that all make with values. One that needs
 // a variable which has no value is not in it.
 func Arguments(all []*irv1.UseArgument, values Values) []byte {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/bindery-dev/bindery/dataplane/fill"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
@@ -120,6 +121,27 @@ func FuzzArguments(f *testing.F) {
 			}
 		default:
 			t.Errorf("%q became %s", value, data)
+		}
+	})
+}
+
+// FuzzJSON states the law of texts that are JSON: whatever the values are, they are the
+// strings in which they stand.
+func FuzzJSON(f *testing.F) {
+	f.Add("", "")
+	f.Add(`"`, `\`)
+	f.Add("{a}\n\u2028", "<&>")
+	f.Fuzz(func(t *testing.T, a, b string) {
+		got := fill.JSON(text(`{"a":"`, "$a", `","both":["<`, "$a", "$b", `>"],"c":"`, "$c", `"}`), fill.Values{"a": a, "b": b})
+		var read struct {
+			A, C string
+			Both []string
+		}
+		if err := json.Unmarshal([]byte(got), &read); err != nil {
+			t.Fatalf("%q and %q make %s: %v", a, b, got, err)
+		}
+		if utf8.ValidString(a) && utf8.ValidString(b) && (read.A != a || read.C != "" || len(read.Both) != 1 || read.Both[0] != "<"+a+b+">") {
+			t.Errorf("%q and %q make %s", a, b, got)
 		}
 	})
 }

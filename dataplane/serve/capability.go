@@ -13,6 +13,7 @@ func offered() *mcp.ServerCapabilities {
 		Prompts:     &mcp.PromptCapabilities{ListChanged: true},
 		Completions: &mcp.CompletionCapabilities{},
 		Logging:     &mcp.LoggingCapabilities{},
+		Resources:   &mcp.ResourceCapabilities{ListChanged: true, Subscribe: true},
 	}
 }
 

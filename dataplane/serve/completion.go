@@ -48,6 +48,9 @@ func (e *endpoint) completion(t *table.Table, p *mcp.CompleteParams) (*table.Com
 		}
 		return nil, e.unknown(t, irv1.KindPrompt, p.Ref.Name)
 	}
+	if template := e.orNone(t).TemplateAs(p.Ref.URI); template != nil {
+		return template.Completion(p.Argument.Name), nil
+	}
 	return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "there is no resource template of this URI"}
 }
 

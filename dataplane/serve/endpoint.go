@@ -47,7 +47,9 @@ func (s *Server) newEndpoint(path string) *endpoint {
 	e.info = &mcp.Implementation{Name: "bindery", Title: "Bindery", Version: s.version}
 	e.serverInfo, _ = json.Marshal(e.info) // texts always marshal
 	e.mcp = mcp.NewServer(e.info, &mcp.ServerOptions{
-		Capabilities: offered(),
+		Capabilities:       offered(),
+		SubscribeHandler:   accept[*mcp.SubscribeRequest],
+		UnsubscribeHandler: accept[*mcp.UnsubscribeRequest],
 	})
 	e.mcp.AddReceivingMiddleware(e.survive, e.endListening, e.introduce, e.setLevel, e.answerTools)
 	options := mcp.StreamableHTTPOptions{
@@ -91,6 +93,18 @@ func (e *endpoint) answerTools(next mcp.MethodHandler) mcp.MethodHandler {
 			return e.getPrompt(ctx, e.current(), req)
 		case *mcp.CompleteRequest:
 			return e.complete(ctx, e.current(), req)
+		case *mcp.ListResourcesRequest:
+			return e.listResources(e.current(), req)
+		case *mcp.ListResourceTemplatesRequest:
+			return e.listTemplates(e.current(), req)
+		case *mcp.ReadResourceRequest:
+			return e.readResource(ctx, e.current(), req)
+		case *mcp.SubscribeRequest:
+			if err := e.subscribe(ctx, e.current(), req); err != nil {
+				return nil, err
+			}
+		case *mcp.SubscriptionsListenRequest:
+			e.narrow(e.current(), req)
 		}
 		res, err := next(ctx, method, req)
 		if met, ok := res.(*mcp.InitializeResult); ok && met.ProtocolVersion < structured {
@@ -136,14 +150,23 @@ func (e *endpoint) bound(ctx context.Context) (context.Context, context.CancelFu
 	return ctx, func() { stop(); cancel() }
 }
 
-// changed tells clients that listen which kinds look different. The SDK does so when
-// something of the kind is added; what is added here is in no list and cannot be used.
-func (e *endpoint) changed(prev, next table.Surface) {
-	if prev.Tools != next.Tools {
+// changed tells clients that listen which kinds look different, and those that have
+// subscribed to a resource that it has changed. The SDK does the first when something of
+// the kind is added; what is added here is in no list and cannot be used. Either endpoint
+// is nil when there is none.
+func (e *endpoint) changed(prev, next *table.Endpoint) {
+	before, after := surface(prev), surface(next)
+	if before.Tools != after.Tools {
 		e.mcp.AddTool(&mcp.Tool{Name: "changed", InputSchema: json.RawMessage(`{"type":"object"}`)}, nil)
 	}
-	if prev.Prompts != next.Prompts {
+	if before.Prompts != after.Prompts {
 		e.mcp.AddPrompt(&mcp.Prompt{Name: "changed"}, nil)
+	}
+	if before.Resources != after.Resources {
+		e.mcp.AddResource(&mcp.Resource{URI: "bindery:changed", Name: "changed"}, nil)
+	}
+	if prev != nil {
+		go e.updated(prev.Changed(next))
 	}
 }
 

@@ -39,7 +39,7 @@ func (e *endpoint) forwardTo(h http.Handler, w http.ResponseWriter, r *http.Requ
 		out.stand = json.RawMessage(rawjson.Quote(rand.Text()))
 	}
 	r.Header = r.Header.Clone()
-	name, _ := text(m.param["name"])
+	name, _ := m.name()
 	r.Header.Set("Mcp-Method", m.method) // as it may have been, in Base64, the SDK does not know it
 	r.Header.Set("Mcp-Name", name)
 	r.Body = io.NopCloser(bytes.NewReader(m.request(out.stand)))

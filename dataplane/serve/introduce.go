@@ -21,6 +21,7 @@ func (e *endpoint) introduce(next mcp.MethodHandler) mcp.MethodHandler {
 		switch met := res.(type) {
 		case *mcp.InitializeResult:
 			e.limit(met.Capabilities, e.current(), met.ProtocolVersion)
+			met.Capabilities.Resources.Subscribe = keeps(ctx, req)
 			if !keeps(ctx, req) {
 				met.Capabilities.Logging = nil
 			}
@@ -30,6 +31,10 @@ func (e *endpoint) introduce(next mcp.MethodHandler) mcp.MethodHandler {
 		case *mcp.DiscoverResult:
 			e.limit(met.Capabilities, e.current(), modern)
 			setMeta(met, mcp.MetaKeyServerInfo, e.introduced(e.info, e.current()))
+			if t := e.current(); t != nil {
+				cache := e.orNone(t).Caching.Discover
+				met.TTLMs, met.CacheScope = int(cache.TTL.Milliseconds()), cache.Scope()
+			}
 		}
 		return res, err
 	}

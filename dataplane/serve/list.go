@@ -31,17 +31,14 @@ type entry interface {
 
 // listTools answers a tools/list by t.
 func (e *endpoint) listTools(t *table.Table, req *mcp.ListToolsRequest) (mcp.Result, error) {
-	var tools []*table.Tool
-	if at := e.at(t); at != nil {
-		tools = at.Listed
-	}
+	at := e.orNone(t)
 	p := cmp.Or(req.Params, &mcp.ListToolsParams{})
-	return list(t, spoken(req.ProtocolVersion(), p.Meta), "tools", tools, p.Cursor)
+	return list(t, spoken(req.ProtocolVersion(), p.Meta), "tools", at.Listed, p.Cursor, at.Caching.Tools)
 }
 
 // list answers a request of a client that speaks version for entries of t, as the
 // member of that name: for the page at cursor.
-func list[E entry](t *table.Table, version, member string, entries []E, cursor string) (mcp.Result, error) {
+func list[E entry](t *table.Table, version, member string, entries []E, cursor string, cache table.Cache) (mcp.Result, error) {
 	if cursor != "" {
 		last, err := base64.RawURLEncoding.DecodeString(cursor)
 		if err != nil {
@@ -51,7 +48,7 @@ func list[E entry](t *table.Table, version, member string, entries []E, cursor s
 	}
 	members := appendPage(nil, member, entries, version)
 	if version >= modern {
-		members = append(members, `,"ttlMs":0,"cacheScope":"public"`...)
+		members = cache.AppendMembers(members)
 	}
 	return newAnswer(t, version, members), nil
 }

@@ -121,10 +121,19 @@ func (m *message) checkEra(h http.Header, version string) *refusal {
 	if refused := m.checkMethodHeader(h, version); refused != nil {
 		return refused
 	}
-	if name, _ := text(m.param["name"]); version >= modern && (m.method == methodCall || m.method == methodPrompt) && !says(h, "Mcp-Name", name) {
+	if name, named := m.name(); version >= modern && named && (name == "" || !says(h, "Mcp-Name", name)) {
 		return mismatch("Mcp-Name")
 	}
 	return nil
+}
+
+// name returns what a request of m's method is about: a tool, a prompt, the URI of a
+// resource. It reports false where such a request has no name, and where what is in its
+// place is none.
+func (m *message) name() (string, bool) {
+	member := map[string]string{methodCall: "name", methodPrompt: "name", methodRead: "uri"}[m.method]
+	name, ok := text(m.param[member])
+	return name, member != "" && (ok || m.param[member] == nil)
 }
 
 func (m *message) checkMethodHeader(h http.Header, version string) *refusal {
@@ -179,6 +188,16 @@ func methodOf(name string) (method, bool) {
 		return method{params: new(mcp.ListPromptsParams), optional: true}, true
 	case methodPrompt:
 		return method{params: new(mcp.GetPromptParams)}, true
+	case "resources/list":
+		return method{params: new(mcp.ListResourcesParams), optional: true}, true
+	case "resources/templates/list":
+		return method{params: new(mcp.ListResourceTemplatesParams), optional: true}, true
+	case methodRead:
+		return method{params: new(mcp.ReadResourceParams)}, true
+	case "resources/subscribe":
+		return method{params: new(mcp.SubscribeParams), until: modern}, true
+	case "resources/unsubscribe":
+		return method{params: new(mcp.UnsubscribeParams), until: modern}, true
 	case "completion/complete":
 		return method{params: new(mcp.CompleteParams)}, true
 	}

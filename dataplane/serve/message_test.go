@@ -114,7 +114,7 @@ func TestMessages(t *testing.T) {
 		{name: "a bad cursor", body: `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":{"` + marker + `":1}}}`, status: 200, want: `"code":-32602`},
 		{name: "bad params of initialize", body: `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":"` + marker + `"}}`, status: 200, want: `"code":-32602`},
 		{name: "an unknown method", body: `{"jsonrpc":"2.0","id":1,"method":"` + marker + `"}`, status: 200, want: `"id":1,"error":{"code":-32601`},
-		{name: "a method of a feature that is not there", body: `{"jsonrpc":"2.0","id":1,"method":"resources/list"}`, status: 200, want: `"code":-32601`},
+		{name: "a method of a feature that is not there", body: `{"jsonrpc":"2.0","id":1,"method":"tasks/list"}`, status: 200, want: `"code":-32601`},
 		{name: "a method of a later revision", body: `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true}}}`, header: "2025-11-25", status: 200, want: `"code":-32601`},
 		{name: "a method of an earlier revision", body: `{"jsonrpc":"2.0","id":1,"method":"ping"}`, header: "2026-07-28", status: 404, want: `"id":1,"error":{"code":-32601`},
 		{name: "an unknown revision", body: `{"jsonrpc":"2.0","id":1,"method":"ping"}`, header: "1999-01-01", status: 400, want: `"id":1,"error":{"code":-32022,"message":"unsupported protocol version","data":{"supported":["2026-07-28","2025-11-25","2025-06-18","2025-03-26","2024-11-05"],"requested":"1999-01-01"}}`},

@@ -20,12 +20,9 @@ const methodPrompt = "prompts/get"
 
 // listPrompts answers a prompts/list by t.
 func (e *endpoint) listPrompts(t *table.Table, req *mcp.ListPromptsRequest) (mcp.Result, error) {
-	var prompts []*table.Prompt
-	if at := e.at(t); at != nil {
-		prompts = at.Prompts
-	}
+	at := e.orNone(t)
 	p := cmp.Or(req.Params, &mcp.ListPromptsParams{})
-	return list(t, spoken(req.ProtocolVersion(), p.Meta), "prompts", prompts, p.Cursor)
+	return list(t, spoken(req.ProtocolVersion(), p.Meta), "prompts", at.Prompts, p.Cursor, at.Caching.Prompts)
 }
 
 // getPrompt answers a prompts/get by t.

@@ -160,6 +160,11 @@ func TestCapabilities(t *testing.T) {
 			method, params = "server/discover", `{}`
 		}
 		_, body := post(t, url+"/library", version, method, params)
+		resources := `"resources":{"listChanged":true}`
+		if version >= modern {
+			resources = `"resources":{"listChanged":true,"subscribe":true}`
+		}
+		want = strings.Replace(want, `"tools":`, resources+`,"tools":`, 1)
 		if !strings.Contains(body, `"capabilities":`+want) {
 			t.Errorf("%s: answer is %s, want capabilities %s", version, body, want)
 		}

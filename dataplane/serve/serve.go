@@ -171,7 +171,7 @@ func tell(prev, now *live) {
 		if now.endpoints[path] == nil {
 			e.end()
 		} else {
-			e.changed(prev.table.Endpoint(path).Surface, now.table.Endpoint(path).Surface)
+			e.changed(prev.table.Endpoint(path), now.table.Endpoint(path))
 		}
 	}
 }

@@ -101,11 +101,11 @@ func posted(t *testing.T, url, version, method, params string) *http.Request {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var named struct{ Name string }
+	var named struct{ Name, URI string }
 	_ = json.Unmarshal([]byte(params), &named) // "" when it has none
 	r.Header.Set("Mcp-Protocol-Version", version)
 	r.Header.Set("Mcp-Method", method)
-	r.Header.Set("Mcp-Name", named.Name)
+	r.Header.Set("Mcp-Name", named.Name+named.URI)
 	return r
 }
 

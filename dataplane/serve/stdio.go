@@ -78,9 +78,9 @@ func (s *Server) admit(e *endpoint) (leave func()) {
 func (s *Server) tellStdio(prev, next *table.Table) {
 	for e := range s.stdio {
 		if prev != nil {
-			e.changed(surface(e.at(prev)), surface(e.at(next)))
+			e.changed(e.at(prev), e.at(next))
 		} else if e.denied.Load() {
-			e.changed(table.Surface{}, surface(e.at(next)))
+			e.changed(nil, e.at(next))
 		}
 	}
 }
@@ -101,7 +101,8 @@ func (e *endpoint) awaitTable(first <-chan struct{}) mcp.Middleware {
 				await(ctx, first, meeting)
 			}
 			switch req.(type) {
-			case *mcp.CallToolRequest, *mcp.ListToolsRequest, *mcp.ListPromptsRequest, *mcp.GetPromptRequest, *mcp.CompleteRequest:
+			case *mcp.CallToolRequest, *mcp.ListToolsRequest, *mcp.ListPromptsRequest, *mcp.GetPromptRequest, *mcp.CompleteRequest,
+				*mcp.ListResourcesRequest, *mcp.ListResourceTemplatesRequest, *mcp.ReadResourceRequest, *mcp.SubscribeRequest:
 				if !await(ctx, first, firstTable) && e.deny(first) {
 					return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "there is nothing to serve yet: the server's log says why"}
 				}

@@ -18,6 +18,9 @@ type binding struct {
 	icons     []*irv1.Icon // of the endpoint
 	prompts   []*Prompt
 	notFound  map[irv1.Kind]int // codes for what there is not; 0 for the default
+	resources []*Resource
+	templates []*Template
+	caching   *irv1.Caching
 }
 
 // builder makes the parts of next, from those of prev where they are equal.
@@ -64,7 +67,7 @@ func (b *builder) keep(source *irv1.Binding) {
 }
 
 func (b *builder) binding(source *irv1.Binding) *binding {
-	ready := &binding{endpoint: source.GetEndpoint(), notFound: map[irv1.Kind]int{}, icons: source.GetIcons()}
+	ready := &binding{endpoint: source.GetEndpoint(), notFound: map[irv1.Kind]int{}, icons: source.GetIcons(), caching: source.GetCaching()}
 	for _, d := range source.GetDocuments() {
 		ready.documents = append(ready.documents, newDocument(d))
 	}
@@ -115,6 +118,12 @@ func (b *builder) binding(source *irv1.Binding) *binding {
 	}
 	for _, p := range source.GetPrompts() {
 		ready.prompts = append(ready.prompts, newPrompt(source, p, ready.tools))
+	}
+	for _, r := range source.GetResources() {
+		ready.resources = append(ready.resources, b.resource(source, r, ready.tools))
+	}
+	for _, t := range source.GetTemplates() {
+		ready.templates = append(ready.templates, newTemplate(source, t, ready.tools))
 	}
 	link(ready.tools)
 	return ready

@@ -31,12 +31,17 @@ func (t *Tool) newest() []byte { return t.JSON }
 
 // AppendListed appends the tool's entry for a client that speaks a revision of MCP.
 func (t *Tool) AppendListed(dst []byte, version string) []byte {
-	for _, a := range t.added {
+	return appendListed(dst, t.JSON, t.added, version)
+}
+
+// appendListed appends the text of a listing for a client that speaks a revision of MCP.
+func appendListed(dst, text []byte, added []addition, version string) []byte {
+	for _, a := range added {
 		if version < a.version {
-			return append(append(dst, t.JSON[:a.at]...), '}')
+			return append(append(dst, text[:a.at]...), '}')
 		}
 	}
-	return append(dst, t.JSON...)
+	return append(dst, text...)
 }
 
 // newListing returns the entry of t.

@@ -97,17 +97,26 @@ type Endpoint struct {
 	Logs bool
 	// Icons are pictures of the endpoint, in the author's order.
 	Icons []*irv1.Icon
+	// Resources are sorted by URI, and Templates by how they are written.
+	Resources []*Resource
+	Templates []*Template
+	Caching   Caching
 
 	byName   map[string]*Tool
 	prompts  map[string]*Prompt
 	notFound map[irv1.Kind]int
+	// resources are those of Resources by URI, templates those of Templates by the
+	// delimiters of their URIs.
+	resources map[string]*Resource
+	templates map[string][]*Template
 }
 
 // A Surface is everything that a client can see of an endpoint: a digest for each kind
 // that a client is told about by itself when it changes.
 type Surface struct {
-	Tools   irv1.Digest
-	Prompts irv1.Digest
+	Tools     irv1.Digest
+	Prompts   irv1.Digest
+	Resources irv1.Digest // and templates
 }
 
 // Tool returns the tool called name, which may be hidden; nil when there is none.
@@ -122,7 +131,8 @@ func (e *Endpoint) NotFound(k irv1.Kind) int { return e.notFound[k] }
 
 // Completes reports whether there is anything to offer for what clients fill in.
 func (e *Endpoint) Completes() bool {
-	return slices.ContainsFunc(e.Prompts, func(p *Prompt) bool { return len(p.completions) > 0 })
+	return slices.ContainsFunc(e.Prompts, func(p *Prompt) bool { return len(p.completions) > 0 }) ||
+		slices.ContainsFunc(e.Templates, func(t *Template) bool { return len(t.completions) > 0 })
 }
 
 // A Tool is one MCP tool with everything that a call of it needs.
@@ -204,9 +214,10 @@ func newEndpoints(bindings []*binding) map[string]*Endpoint {
 	for _, b := range bindings {
 		e := endpoints[b.endpoint]
 		if e == nil {
-			e = &Endpoint{Path: b.endpoint, byName: map[string]*Tool{}, prompts: map[string]*Prompt{}, notFound: map[irv1.Kind]int{}}
+			e = newEndpoint(b.endpoint)
 			endpoints[b.endpoint] = e
 		}
+		e.Caching = e.Caching.narrowed(b.caching)
 		if len(b.icons) > 0 { // those of the others are the same
 			e.Icons = b.icons
 		}
@@ -221,13 +232,42 @@ func newEndpoints(bindings []*binding) map[string]*Endpoint {
 			e.Prompts = append(e.Prompts, p)
 			e.prompts[p.Name] = p
 		}
+		e.addResources(b)
 	}
 	for e := range maps.Values(endpoints) {
-		slices.SortFunc(e.Tools, byName)
-		e.Listed = slices.DeleteFunc(slices.Clone(e.Tools), func(t *Tool) bool { return t.Hidden })
-		e.Logs = slices.ContainsFunc(e.Listed, func(t *Tool) bool { return t.Notices.GetLog() != nil })
-		slices.SortFunc(e.Prompts, func(a, b *Prompt) int { return strings.Compare(a.Name, b.Name) })
-		e.Surface = Surface{Tools: digestOf(e.Listed), Prompts: digestOf(e.Prompts)}
+		e.sort()
 	}
 	return endpoints
+}
+
+func newEndpoint(path string) *Endpoint {
+	return &Endpoint{
+		Path: path, byName: map[string]*Tool{}, prompts: map[string]*Prompt{},
+		resources: map[string]*Resource{}, templates: map[string][]*Template{}, notFound: map[irv1.Kind]int{},
+	}
+}
+
+func (e *Endpoint) addResources(b *binding) {
+	for _, r := range b.resources {
+		e.Resources = append(e.Resources, r)
+		e.resources[r.URI] = r
+	}
+	for _, t := range b.templates {
+		e.Templates = append(e.Templates, t)
+		e.templates[t.Pattern.Delimiters] = append(e.templates[t.Pattern.Delimiters], t)
+	}
+}
+
+// sort puts what e has in order, and sums up what clients see of it.
+func (e *Endpoint) sort() {
+	slices.SortFunc(e.Tools, byName)
+	e.Listed = slices.DeleteFunc(slices.Clone(e.Tools), func(t *Tool) bool { return t.Hidden })
+	e.Logs = slices.ContainsFunc(e.Listed, func(t *Tool) bool { return t.Notices.GetLog() != nil })
+	slices.SortFunc(e.Prompts, func(a, b *Prompt) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(e.Resources, func(a, b *Resource) int { return strings.Compare(a.Key(), b.Key()) })
+	slices.SortFunc(e.Templates, func(a, b *Template) int { return strings.Compare(a.Key(), b.Key()) })
+	e.Surface = Surface{Tools: digestOf(e.Listed), Prompts: digestOf(e.Prompts), Resources: digestOf(e.Resources)}
+	if templates := digestOf(e.Templates); templates != (irv1.Digest{}) {
+		e.Surface.Resources = irv1.DigestOf(append(e.Surface.Resources[:], templates[:]...))
+	}
 }

@@ -27,6 +27,7 @@ import (
 type bundle struct {
 	bindings []*irv1.Binding
 	schemas  [][]byte
+	files    [][]byte
 }
 
 // binding adds a binding called name whose upstream is at authority.
@@ -58,7 +59,7 @@ func (b *bundle) tool(binding *irv1.Binding, name, payload string) *irv1.Tool {
 
 func (b *bundle) content(t testing.TB) *irv1.Content {
 	t.Helper()
-	sealed, err := irv1.Seal(b.bindings, b.schemas)
+	sealed, err := irv1.Parts{Bindings: b.bindings, Schemas: b.schemas, Files: b.files}.Seal()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -681,6 +682,11 @@ func FuzzBuild(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(prompts, prompting().schemas[0])
+	shelved, err := irv1.Marshal(shelves().bindings[0])
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(shelved, shelves().schemas[0])
 	argued, err := irv1.Marshal(withArgument(`{}`).bindings[0])
 	if err != nil {
 		f.Fatal(err)
@@ -698,7 +704,12 @@ func FuzzBuild(f *testing.F) {
 				tool.Output.Schema = digest[:]
 			}
 		}
-		sealed, err := irv1.Seal([]*irv1.Binding{b}, [][]byte{schema})
+		for _, r := range b.GetResources() {
+			if r.GetFile() != nil {
+				r.GetFile().Sha256 = digest[:]
+			}
+		}
+		sealed, err := irv1.Parts{Bindings: []*irv1.Binding{b}, Schemas: [][]byte{schema}, Files: [][]byte{schema}}.Seal()
 		if err != nil {
 			return
 		}
@@ -707,13 +718,20 @@ func FuzzBuild(f *testing.F) {
 			return
 		}
 		tab, err := table.Build(c, &discoveryv1.Generation{}, nil, table.Deps{Secrets: secret.New("", func(string) (string, bool) { return "x", true })})
-		if err == nil && (c.Validate() != nil || !json.Valid(tab.Endpoint(b.GetEndpoint()).Tools[0].JSON)) {
+		if err != nil {
+			return
+		}
+		if c.Validate() != nil {
 			t.Errorf("a bad bundle became a table")
 		}
-		if err == nil {
-			findRules(tab.Endpoint(b.GetEndpoint()).Tools[0].Errors)
-			makePrompts(t, tab.Endpoint(b.GetEndpoint()))
+		for _, tool := range tab.Endpoint(b.GetEndpoint()).Tools {
+			if !json.Valid(tool.JSON) {
+				t.Errorf("the entry of tool %q is no JSON", tool.Name)
+			}
+			findRules(tool.Errors)
 		}
+		makePrompts(t, tab.Endpoint(b.GetEndpoint()))
+		readResources(t, tab.Endpoint(b.GetEndpoint()))
 	})
 }
 

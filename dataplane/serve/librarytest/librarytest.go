@@ -98,11 +98,13 @@ func literal(s string) *irv1.PathPart {
 	return &irv1.PathPart{Kind: &irv1.PathPart_Literal{Literal: s}}
 }
 
-// Bundle returns the bundle of bindings that differ from [Binding] and [Prompting] in
-// anything but schemas.
+// Bundle returns the bundle of bindings that differ from [Binding], [Prompting] and
+// [Shelving] in anything but schemas and files.
 func Bundle(t testing.TB, bindings ...*irv1.Binding) *irv1.Bundle {
 	t.Helper()
-	b, err := irv1.Seal(bindings, [][]byte{[]byte(getSchema), []byte(addSchema), []byte(findSchema)})
+	b, err := irv1.Parts{
+		Bindings: bindings, Schemas: [][]byte{[]byte(getSchema), []byte(addSchema), []byte(findSchema)}, Files: [][]byte{[]byte(Page), []byte(Picture)},
+	}.Seal()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,6 +141,7 @@ func Upstream() http.Handler {
 		answer(w, http.StatusOK, fmt.Sprintf(`{"title":"Go & more", "id":%s, "price":10.50, "big":9007199254740993}`, quoted))
 	})
 	mux.HandleFunc("GET /books", find)
+	mux.HandleFunc("GET /media/{id}", media)
 	mux.HandleFunc("POST /books", func(w http.ResponseWriter, r *http.Request) {
 		var book struct{ Title string }
 		body, _ := io.ReadAll(r.Body) // a node that goes away gets no answer anyway

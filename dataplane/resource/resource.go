@@ -1,0 +1,115 @@
+// Package resource says what clients read: the URI of a resource comes in, and the
+// content that resources/read has of it goes out, as JSON.
+//
+// It is the bundle's, or what a tool of the binding gives; then there is a call, whose
+// outcome goes out, too.
+package resource
+
+import (
+	"context"
+	"encoding/base64"
+	"mime"
+	"net/http"
+	"strings"
+
+	"github.com/bindery-dev/bindery/dataplane/call"
+	"github.com/bindery-dev/bindery/dataplane/fill"
+	"github.com/bindery-dev/bindery/dataplane/rawjson"
+	"github.com/bindery-dev/bindery/dataplane/table"
+	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
+)
+
+// withMeta is the first revision of MCP in which content has "_meta".
+const withMeta = "2025-06-18"
+
+// A Hit is what a URI leads to: a resource, or else a template.
+type Hit struct {
+	*table.Reading
+
+	uri      string
+	resource *table.Resource
+	template *table.Template
+	values   fill.Values // of the template's variables
+}
+
+// Find returns what uri leads to at an endpoint; nil for nothing.
+func Find(at *table.Endpoint, uri string) *Hit {
+	if r := at.Resource(uri); r != nil {
+		return &Hit{Reading: &r.Reading, uri: uri, resource: r}
+	}
+	if t, values := at.Template(uri); t != nil {
+		return &Hit{Reading: &t.Reading, uri: uri, template: t, values: values}
+	}
+	return nil
+}
+
+// Content returns what is read, which is the bundle's: there is no Use. It is for a client
+// that speaks a revision of MCP.
+func (h *Hit) Content(version string) []byte {
+	if h.resource != nil {
+		return h.resource.AppendContent(nil, version)
+	}
+	text := fill.Text(h.template.Text.GetText(), h.values)
+	if h.template.Text.GetJson() {
+		text = fill.JSON(h.template.Text.GetText(), h.values)
+	}
+	return h.content(version, h.MediaType, "text", rawjson.Quote(text))
+}
+
+// Ask calls the tool that gives what is read, as r is without arguments, and returns that
+// for a client that speaks a revision of MCP. It is nil exactly if the outcome has an
+// error.
+func (h *Hit) Ask(ctx context.Context, r call.Request, version string) ([]byte, call.Outcome) {
+	r.Arguments, r.For = fill.Arguments(h.Use.Arguments, h.values), irv1.KindResource
+	o := call.Do(ctx, h.Use.Tool, r)
+	switch {
+	case o.Error != nil:
+		return nil, o
+	case o.Part == nil:
+		return h.content(version, h.typeOf(o), "text", rawjson.AppendQuote(nil, o.Body)), o
+	case o.Part.Kind == irv1.PartKind_PART_KIND_TEXT:
+		return h.content(version, h.typeOf(o), "text", rawjson.AppendQuote(nil, o.Part.Data)), o
+	}
+	return h.content(version, h.typeOf(o), "blob", blob(o.Part.Data)), o
+}
+
+// IsAbsent reports whether the outcome of a read says that there is no such resource.
+func IsAbsent(o call.Outcome) bool {
+	return o.Class == call.UpstreamError && o.Status == http.StatusNotFound
+}
+
+// typeOf returns the media type of what a tool gave; "" when nobody says.
+func (h *Hit) typeOf(o call.Outcome) string {
+	switch {
+	case h.MediaType != "":
+		return h.MediaType
+	case o.Part != nil:
+		return o.Part.MediaType
+	case o.Body == nil:
+		return ""
+	}
+	media, _, err := mime.ParseMediaType(o.ContentType)
+	if err == nil && strings.HasSuffix(media, "+json") {
+		return media
+	}
+	return "application/json"
+}
+
+// content returns one content: value is JSON.
+func (h *Hit) content(version, mediaType, member string, value []byte) []byte {
+	b := rawjson.AppendQuote([]byte(`{"uri":`), h.uri)
+	if mediaType != "" {
+		b = rawjson.AppendQuote(append(b, `,"mimeType":`...), mediaType)
+	}
+	b = append(append(b, `,"`+member+`":`...), value...)
+	if h.Meta != nil && version >= withMeta {
+		b = append(append(b, `,"_meta":`...), h.Meta...)
+	}
+	return append(b, '}')
+}
+
+// blob returns data in Base64, in quotes.
+func blob(data []byte) []byte {
+	b := make([]byte, 0, base64.StdEncoding.EncodedLen(len(data))+2)
+	return append(base64.StdEncoding.AppendEncode(append(b, '"'), data), '"')
+}

@@ -1,0 +1,108 @@
+package resource_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/bindery-dev/bindery/dataplane/call"
+	"github.com/bindery-dev/bindery/dataplane/resource"
+	"github.com/bindery-dev/bindery/dataplane/secret"
+	"github.com/bindery-dev/bindery/dataplane/serve/librarytest"
+	"github.com/bindery-dev/bindery/dataplane/table"
+	discoveryv1 "github.com/bindery-dev/bindery/proto/bindery/discovery/v1"
+)
+
+// shelf returns the endpoint of a library that is at authority.
+func shelf(t *testing.T, authority string) *table.Endpoint {
+	t.Helper()
+	next, err := table.Build(librarytest.Content(t, librarytest.Shelving(authority)), &discoveryv1.Generation{}, nil,
+		table.Deps{Secrets: secret.New("", librarytest.Env)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return next.Endpoint(librarytest.Endpoint)
+}
+
+// TestContent reads what is the bundle's, for clients with and without "_meta".
+func TestContent(t *testing.T) {
+	at := shelf(t, "127.0.0.1:9")
+	tests := []struct{ uri, version, want string }{
+		{"library://picture", "2024-11-05", `{"uri":"library://picture","mimeType":"image/png","blob":"iVBORwD/"}`},
+		{"library://page", "2025-03-26", `{"uri":"library://page","mimeType":"text/html+skybridge","text":"<p>Rules & \"hours\"</p>\n"}`},
+		{"library://page", "2025-06-18", `{"uri":"library://page","mimeType":"text/html+skybridge","text":"<p>Rules & \"hours\"</p>\n","_meta":{"openai/widgetDescription":"The rules."}}`},
+		{"cards://a/b", "2025-03-26", `{"uri":"cards://a/b","mimeType":"application/json","text":"{\"name\":\"a\",\"year\":\"b\"}"}`},
+		{"cards://%22/%5C%22%2C", "2026-07-28", `{"uri":"cards://%22/%5C%22%2C","mimeType":"application/json","text":"{\"name\":\"\\\"\",\"year\":\"\\\\\\\",\"}","_meta":{"example.com/a":1}}`},
+		{"notes://%7Bname%7D", "2026-07-28", `{"uri":"notes://%7Bname%7D","mimeType":"text/plain","text":"Dear {name}!"}`},
+	}
+	for _, tt := range tests {
+		hit := resource.Find(at, tt.uri)
+		if hit == nil || hit.Use != nil {
+			t.Errorf("%s leads to %+v", tt.uri, hit)
+			continue
+		}
+		got := string(hit.Content(tt.version))
+		if got != tt.want || !json.Valid([]byte(got)) {
+			t.Errorf("%s for %s is\n%s, want\n%s", tt.uri, tt.version, got, tt.want)
+		}
+	}
+	for _, uri := range []string{"", "library://", "library://none", "books://", "books://a/b", "notes://a b", "notes://\x00", "notes://%FF"} {
+		if hit := resource.Find(at, uri); hit != nil {
+			t.Errorf("%q leads to %s", uri, hit.Name)
+		}
+	}
+	if hit := resource.Find(&table.Endpoint{}, "library://page"); hit != nil {
+		t.Error("an endpoint without anything has something")
+	}
+}
+
+// TestAsk reads what tools give.
+func TestAsk(t *testing.T) {
+	s := httptest.NewServer(librarytest.Upstream())
+	defer s.Close()
+	at := shelf(t, strings.TrimPrefix(s.URL, "http://"))
+	tests := []struct {
+		uri, want string
+		class     call.Class
+		absent    bool
+	}{
+		{uri: "media://png", class: call.OK, want: `{"uri":"media://png","mimeType":"image/png","blob":"iVBORwD/"}`},
+		{uri: "media://txt", class: call.OK, want: `{"uri":"media://txt","mimeType":"text/plain","text":"A \"text\".\n"}`},
+		{uri: "media://book", class: call.OK, want: `{"uri":"media://book","mimeType":"application/vnd.book+json","text":"{\"n\": 1.50}"}`},
+		{uri: "media://odd", class: call.OK, want: `{"uri":"media://odd","mimeType":"application/json","text":"[1]"}`},
+		{uri: "media://empty", class: call.OK, want: `{"uri":"media://empty","text":""}`},
+		{uri: "media://none", class: call.UpstreamError, absent: true},
+		{uri: "books://missing", class: call.UpstreamError, absent: true},
+		{uri: "books://busy", class: call.UpstreamError},
+		{uri: "books://..", class: call.InvalidParams},
+	}
+	for _, tt := range tests {
+		hit := resource.Find(at, tt.uri)
+		if hit == nil || hit.Use == nil {
+			t.Fatalf("%s leads to %+v", tt.uri, hit)
+		}
+		got, o := hit.Ask(t.Context(), call.Request{}, "2026-07-28")
+		if string(got) != tt.want || o.Class != tt.class || resource.IsAbsent(o) != tt.absent || (o.Error == nil) != (got != nil) {
+			t.Errorf("%s: %s, %s; want %s, %s", tt.uri, got, o.Class, tt.want, tt.class)
+		}
+	}
+}
+
+// TestAskTypes has an author say what an upstream does not.
+func TestAskTypes(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "Application/Problem+JSON; charset=utf-8")
+		_, _ = io.WriteString(w, `{}`)
+	}))
+	defer s.Close()
+	at := shelf(t, strings.TrimPrefix(s.URL, "http://"))
+	for uri, want := range map[string]string{"library://best": "application/problem+json", "books://1": "application/json"} {
+		got, _ := resource.Find(at, uri).Ask(t.Context(), call.Request{}, "2026-07-28")
+		if !strings.Contains(string(got), `"mimeType":"`+want+`"`) {
+			t.Errorf("%s is %s, want %s", uri, got, want)
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/bindery-dev/bindery/dataplane/call"
+	"github.com/bindery-dev/bindery/dataplane/rawjson"
+	"github.com/bindery-dev/bindery/dataplane/resource"
+	"github.com/bindery-dev/bindery/dataplane/table"
+	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
+)
+
+const methodRead = "resources/read"
+
+// codeNoResource is the code for an unknown resource before 2026-07-28, which has
+// -32602 for it.
+const codeNoResource = -32002
+
+// listResources answers a resources/list by t.
+func (e *endpoint) listResources(t *table.Table, req *mcp.ListResourcesRequest) (mcp.Result, error) {
+	at := e.orNone(t)
+	p := cmp.Or(req.Params, &mcp.ListResourcesParams{})
+	return list(t, spoken(req.ProtocolVersion(), p.Meta), "resources", at.Resources, p.Cursor, at.Caching.Resources)
+}
+
+// listTemplates answers a resources/templates/list by t.
+func (e *endpoint) listTemplates(t *table.Table, req *mcp.ListResourceTemplatesRequest) (mcp.Result, error) {
+	at := e.orNone(t)
+	p := cmp.Or(req.Params, &mcp.ListResourceTemplatesParams{})
+	return list(t, spoken(req.ProtocolVersion(), p.Meta), "resourceTemplates", at.Templates, p.Cursor, at.Caching.Templates)
+}
+
+// readResource answers a resources/read by t.
+func (e *endpoint) readResource(ctx context.Context, t *table.Table, req *mcp.ReadResourceRequest) (mcp.Result, error) {
+	version := spoken(req.ProtocolVersion(), req.Params.Meta)
+	hit := resource.Find(e.orNone(t), req.Params.URI)
+	if hit == nil {
+		return nil, e.noResource(t, version, req.Params.URI)
+	}
+	content, o, err := e.content(ctx, t, hit, req)
+	if err != nil {
+		return nil, err
+	}
+	members := append(append([]byte(`"contents":[`), content...), ']')
+	if version >= modern {
+		members = hit.Cache.AppendMembers(members)
+	}
+	a := newAnswer(t, version, members)
+	for key, value := range o.Meta {
+		a.Meta[key] = value
+	}
+	return a, nil
+}
+
+// content returns what req reads, and the outcome of the call that it took, if it took
+// one.
+func (e *endpoint) content(ctx context.Context, t *table.Table, hit *resource.Hit, req *mcp.ReadResourceRequest) (content []byte, o call.Outcome, err error) {
+	version := spoken(req.ProtocolVersion(), req.Params.Meta)
+	if hit.Use == nil {
+		return hit.Content(version), o, nil
+	}
+	o = e.use(ctx, t, hit.Use, func(ctx context.Context) (o call.Outcome) {
+		content, o = hit.Ask(ctx, inboundOf(req.Extra, req.Params.Meta), version)
+		return o
+	})
+	switch {
+	case !resource.IsAbsent(o):
+		return content, o, errorOf(o)
+	case hit.Use.Tool.Redact != nil: // something in the URI may be a secret
+		return nil, o, e.noResource(t, version, "")
+	}
+	return nil, o, e.noResource(t, version, req.Params.URI)
+}
+
+// noResource is the error for a URI that there is nothing at in t; "" is not told.
+func (e *endpoint) noResource(t *table.Table, version, uri string) error {
+	err := &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "resource not found"}
+	if version < modern {
+		err.Code = codeNoResource
+	}
+	err.Code = cmp.Or(int64(e.orNone(t).NotFound(irv1.KindResource)), err.Code)
+	if uri != "" && len(uri) <= irv1.MaxURI {
+		err.Data = append(rawjson.AppendQuote([]byte(`{"uri":`), uri), '}')
+	}
+	return err
+}
+
+// orNone returns what t has of the endpoint, or one without anything.
+func (e *endpoint) orNone(t *table.Table) *table.Endpoint {
+	return cmp.Or(e.at(t), &table.Endpoint{})
+}

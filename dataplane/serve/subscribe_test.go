@@ -1,0 +1,235 @@
+package serve
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/bindery-dev/bindery/dataplane/serve/librarytest"
+	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
+)
+
+// A listener is a client that hears of changes of resources.
+type listener struct {
+	*mcp.ClientSession
+	heard chan string
+}
+
+// newListener connects a listener by transport.
+func newListener(t *testing.T, transport mcp.Transport, version string) listener {
+	t.Helper()
+	r := listener{heard: make(chan string, 10)}
+	client := mcp.NewClient(&mcp.Implementation{Name: "reader", Version: "1"}, &mcp.ClientOptions{
+		ToolListChangedHandler:     func(context.Context, *mcp.ToolListChangedRequest) { r.heard <- "tools" },
+		ResourceListChangedHandler: func(context.Context, *mcp.ResourceListChangedRequest) { r.heard <- "resources" },
+		ResourceUpdatedHandler:     func(_ context.Context, req *mcp.ResourceUpdatedNotificationRequest) { r.heard <- req.Params.URI },
+	})
+	var err error
+	r.ClientSession, err = client.Connect(t.Context(), transport, &mcp.ClientSessionOptions{ProtocolVersion: version})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	return r
+}
+
+// hears waits for a notice, and fails when another comes.
+func (r listener) hears(t *testing.T, want string) {
+	t.Helper()
+	if got := soon(t, want+" changed", r.heard); got != want {
+		t.Errorf("the client heard that %s changed, not %s", got, want)
+	}
+}
+
+// silent fails when a notice comes.
+func (r listener) silent(t *testing.T) {
+	t.Helper()
+	select {
+	case what := <-r.heard:
+		t.Errorf("the client was told that %s changed", what)
+	case <-time.After(100 * time.Millisecond): // silence cannot be awaited; the SDK is to speak after 10 ms
+	}
+}
+
+// TestResourcesChanged swaps tables in front of a client that listens, beginning with one
+// that has no resources: it hears of the first, and of what is visible of them.
+func TestResourcesChanged(t *testing.T) {
+	proof.Ran(t)
+	for _, era := range eras {
+		t.Run(era, func(t *testing.T) {
+			b := librarytest.Shelving("127.0.0.1:9")
+			resources, templates := b.Resources, b.Templates
+			b.Resources, b.Templates = nil, nil
+			s, url := serving(t, Config{}, b)
+			r := newListener(t, &mcp.StreamableClientTransport{Endpoint: url + "/library"}, era)
+			until(t, func() bool { return listening(t, s) == 1 })
+			revision := uint64(1)
+			swap := func() {
+				revision++
+				s.Swap(build(t, revision, s.Table(), b))
+			}
+
+			b.Templates = templates[:1]
+			swap()
+			r.hears(t, "resources")
+			b.Resources = resources[:3]
+			swap()
+			r.hears(t, "resources")
+			b.Tools[2].Timeout.Seconds, b.Templates[0].GetUse().Arguments = 3, nil // no list has this
+			swap()
+			r.silent(t)
+			b.Resources[2].Description = "New rules."
+			swap()
+			r.hears(t, "resources")
+			b.Templates[0].Title = "A good book"
+			swap()
+			r.hears(t, "resources")
+			b.Tools[0].Description = "Adds a book at the end."
+			swap()
+			r.hears(t, "tools")
+			list, err := r.ListResources(t.Context(), nil)
+			if err != nil || len(list.Resources) != 3 || list.Resources[2].Description != "New rules." {
+				t.Errorf("%+v, %v", list, err)
+			}
+		})
+	}
+}
+
+// TestSubscribe has clients subscribe wherever they can: they hear of a resource when a
+// reload has it read otherwise, and of no other.
+func TestSubscribe(t *testing.T) {
+	proof.Ran(t)
+	b := librarytest.Shelving("127.0.0.1:9")
+	b.Resources[2].Size = nil // else the list changes with the page
+	change := func(s *Server) (swap func(what func(b *irv1.Binding))) {
+		revision := uint64(1)
+		return func(what func(b *irv1.Binding)) {
+			revision++
+			what(b)
+			s.Swap(build(t, revision, s.Table(), b))
+		}
+	}
+	setups := map[string]func(t *testing.T) (*Server, listener){
+		"over HTTP, 2026-07-28": func(t *testing.T) (*Server, listener) {
+			s, url := serving(t, Config{}, b)
+			return s, newListener(t, &mcp.StreamableClientTransport{Endpoint: url + "/library"}, modern)
+		},
+		"in a session": func(t *testing.T) (*Server, listener) {
+			s, url := serving(t, Config{Stateful: true}, b)
+			r := newListener(t, &mcp.StreamableClientTransport{Endpoint: url + "/library"}, "2025-11-25")
+			until(t, func() bool { return listening(t, s) == 1 })
+			return s, r
+		},
+		"over stdio, 2025-11-25": func(t *testing.T) (*Server, listener) {
+			s, _ := serving(t, Config{}, b)
+			p := serveStdio(t, s, "")
+			return s, newListener(t, &mcp.IOTransport{Reader: p.out, Writer: p.in}, "2025-11-25")
+		},
+		"over stdio, 2026-07-28": func(t *testing.T) (*Server, listener) {
+			s, _ := serving(t, Config{}, b)
+			p := serveStdio(t, s, "")
+			return s, newListener(t, &mcp.IOTransport{Reader: p.out, Writer: p.in}, modern)
+		},
+	}
+	for name, setup := range setups {
+		t.Run(name, func(t *testing.T) {
+			s, r := setup(t)
+			if !r.InitializeResult().Capabilities.Resources.Subscribe {
+				t.Error("the capabilities do not say so")
+			}
+			for _, uri := range []string{"library://page", "library://best"} {
+				if err := r.Subscribe(t.Context(), &mcp.SubscribeParams{URI: uri}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			modernClient := r.InitializeResult().ProtocolVersion >= modern
+			if modernClient { // it asks with streams, and awaits nothing
+				until(t, func() bool { return listening(t, s) == 3 })
+			}
+			swap := change(s)
+			swap(func(b *irv1.Binding) {
+				b.Resources[2].GetFile().Sha256 = b.Resources[3].GetFile().GetSha256()
+				b.Resources[2].GetFile().Binary = true
+			})
+			r.hears(t, "library://page")
+			swap(func(b *irv1.Binding) { b.Tools[1].Timeout.Seconds++ }) // get_book
+			r.hears(t, "library://best")
+			swap(func(b *irv1.Binding) { b.Tools[2].Timeout.Seconds++ }) // get_media, and so library://cover
+			r.silent(t)
+			if err := r.Unsubscribe(t.Context(), &mcp.UnsubscribeParams{URI: "library://best"}); err != nil {
+				t.Fatal(err)
+			}
+			if modernClient {
+				until(t, func() bool { return listening(t, s) == 2 })
+			}
+			swap(func(b *irv1.Binding) {
+				b.Tools[1].Timeout.Seconds++
+				b.Resources[2].GetFile().Sha256, b.Resources[2].GetFile().Binary = librarytest.Shelving("").Resources[2].GetFile().GetSha256(), false
+			})
+			r.hears(t, "library://page")
+			r.silent(t)
+		})
+	}
+}
+
+// TestSubscribeErrors subscribes to what cannot be subscribed to.
+func TestSubscribeErrors(t *testing.T) {
+	proof.Ran(t)
+	_, url := serving(t, Config{Stateful: true}, librarytest.Shelving("127.0.0.1:9"))
+	url += "/library"
+	session, hello := met(t, url, "2025-11-25")
+	if !strings.Contains(hello, `"resources":{"listChanged":true,"subscribe":true}`) {
+		t.Errorf("the capabilities of a session are in %s", hello)
+	}
+	for uri, want := range map[string]string{"library://page": `"result":{}`, "library://none": `"code":-32002`, "books://1": `"code":-32002`} {
+		for _, method := range []string{"resources/subscribe", "resources/unsubscribe"} {
+			if method == "resources/unsubscribe" {
+				want = `"result":{}`
+			}
+			if _, body := send(t, within(posted(t, url, "2025-11-25", method, `{"uri":"`+uri+`"}`), session)); !strings.Contains(body, want) {
+				t.Errorf("%s %s: answer is %s", method, uri, body)
+			}
+		}
+	}
+	if status, body := post(t, url, "2025-11-25", "resources/subscribe", `{"uri":"library://page"}`); status != http.StatusOK || !strings.Contains(body, `"code":-32601`) {
+		t.Errorf("without a session: %d %s", status, body)
+	}
+	if status, body := post(t, url, modern, "resources/subscribe", `{"uri":"library://page"}`); status != http.StatusNotFound || !strings.Contains(body, `"code":-32601`) {
+		t.Errorf("by a modern client: %d %s", status, body)
+	}
+	_, stateless := serving(t, Config{}, librarytest.Shelving("127.0.0.1:9"))
+	_, body := post(t, stateless+"/library", "2025-11-25", "initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}`)
+	if !strings.Contains(body, `"resources":{"listChanged":true}`) {
+		t.Errorf("the capabilities without sessions are in %s", body)
+	}
+}
+
+// TestListenResources listens for some that can be listened to and some that cannot: the
+// answer says which.
+func TestListenResources(t *testing.T) {
+	proof.Ran(t)
+	s, url := serving(t, Config{}, librarytest.Shelving("127.0.0.1:9"))
+	r := posted(t, url+"/library", modern, "subscriptions/listen",
+		`{"notifications":{"resourcesListChanged":true,"resourceSubscriptions":["library://none","library://page","books://1"]}}`)
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	first := make([]byte, 4096)
+	n, err := resp.Body.Read(first)
+	if err != nil || !strings.Contains(string(first[:n]), `"notifications":{"resourcesListChanged":true,"resourceSubscriptions":["library://page"]}`) {
+		t.Errorf("the answer begins with %s, %v", first[:n], err)
+	}
+	s.EndStreams()
+	if _, err := io.ReadAll(resp.Body); err != nil {
+		t.Error(err)
+	}
+}
