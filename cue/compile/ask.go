@@ -222,7 +222,7 @@ func (rd *reading) checkAsk(t *irv1.Tool, a *irv1.Ask, v value, names []string) 
 			rd.askUnfilled(v, name, next.GetName())
 		}
 	}
-	if a.NeedsState(t) && rd.out.ir.GetState() == nil {
+	if a.NeedsState(t, rd.out.ir) && rd.out.ir.GetState() == nil {
 		rd.askWithoutState(v, a.GetName(), rd.out.name)
 	}
 }

@@ -44,14 +44,14 @@ const (
 	MethodRoots  = "roots/list"
 )
 
-// questionOf returns what resp, the response to a call of t, asks; nil for nothing.
-func questionOf(t *table.Tool, resp *upstream.Response, generated map[string]string) *Question {
+// questionOf returns what resp, the response to a call of t, asks; nil for nothing. body
+// is its body, nil when that has not been parsed yet.
+func questionOf(t *table.Tool, resp *upstream.Response, body rawjson.Value, generated map[string]string) *Question {
 	if len(t.Asks.All) == 0 {
 		return nil
 	}
-	body, err := rawjson.Parse(resp.Body, maxBodyDepth)
-	if err != nil {
-		body = nil
+	if body == nil {
+		body, _ = rawjson.Parse(resp.Body, maxBodyDepth) // nil when it is no JSON
 	}
 	ask := t.Asks.Response(resp.Status, body)
 	if ask == nil {

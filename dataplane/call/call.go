@@ -239,7 +239,7 @@ func ended(t *table.Tool, a arguments, resp *upstream.Response, err error) Outco
 		return broken(t, resp, err)
 	}
 	o := shaped(t, resp, held(t, a, resp, checked(t, resp, answered(t, resp))))
-	o.Question = questionOf(t, resp, a.generated)
+	o.Question = questionOf(t, resp, rawjson.Value(o.Body), a.generated)
 	return o
 }
 

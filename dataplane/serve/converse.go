@@ -73,12 +73,11 @@ func (e *endpoint) converse(ctx context.Context, tool *table.Tool, r call.Reques
 // and how often it asked so far. The error is one of package turn.
 func resume(tool *table.Tool, r call.Request, client turn.Request, c caller) (*table.Tool, call.Request, int, error) {
 	if c.state == "" {
-		var err error
-		if c.answers != nil {
-			r.Parsed = false
-			r.Arguments, err = turn.Answered(tool, r.Arguments, c.answers)
+		if c.answers == nil {
+			return tool, r, 0, nil
 		}
-		return tool, r, 0, err
+		next, nr, err := turn.Early(tool, r.Arguments, c.answers)
+		return next, with(nr, r), 0, err
 	}
 	t, err := turn.Open(tool, c.state, client, tool.Deps().Now())
 	if err != nil {
@@ -91,8 +90,13 @@ func resume(tool *table.Tool, r call.Request, client turn.Request, c caller) (*t
 // goOn returns the call that goes on with t after answers; r is the client's request.
 func goOn(t *turn.Turn, answers []byte, r call.Request) (*table.Tool, call.Request, error) {
 	tool, next, err := t.Next(answers)
+	return tool, with(next, r), err
+}
+
+// with returns next with what came with the client's request r.
+func with(next, r call.Request) call.Request {
 	next.Header, next.Traceparent, next.Tracestate, next.For = r.Header, r.Traceparent, r.Tracestate, r.For
-	return tool, next, err
+	return next
 }
 
 // hold returns what the client is asked, with t sealed where there is a secret for it; o

@@ -288,9 +288,7 @@ func TestConverseRefusals(t *testing.T) {
 			"no state of ours": {params: good + `"requestState":"x","name":"lend_book","arguments":{"book":"named"}`},
 			"a form that does not fit": {params: `"inputResponses":{"days":{"action":"accept","content":{"days":0}}},"requestState":"` + days + `","name":"lend_book","arguments":{"book":"days"}`,
 				want: "inputResponses are not answers"},
-			"no answer": {params: `"requestState":"` + days + `","name":"lend_book","arguments":{"book":"days"}`, want: "inputResponses are not answers"},
-			"a form filled in too early, and badly": {params: `"inputResponses":{"days":{"action":"accept","content":{"days":"x"}}},"name":"lend_book","arguments":{"book":"days"}`,
-				want: "inputResponses are not answers"},
+			"no answer":         {params: `"requestState":"` + days + `","name":"lend_book","arguments":{"book":"days"}`, want: "inputResponses are not answers"},
 			"no answers at all": {params: `"inputResponses":{"name":7},"name":"lend_book","arguments":{"book":"named"}`, want: "params are not those"},
 			"no sampling":       {params: `"name":"pick_book"`, capabilities: `{}`, want: `-32021`},
 		} {
@@ -356,9 +354,11 @@ func TestConverseUnable(t *testing.T) {
 // TestEarlyAnswers sends answers with the first call.
 func TestEarlyAnswers(t *testing.T) {
 	proof.Ran(t)
-	d := &desk{}
-	_, url := serving(t, Config{}, lender(upstream(t, d)))
+	b := lender(upstream(t, &desk{}))
+	b.Meta[1].Generate = irv1.Generate_GENERATE_NOTHING // which only a state keeps
+	_, url := serving(t, Config{}, b)
 	for _, tt := range []struct{ book, answers, want string }{
+		{"days", `{"days":{"action":"accept","content":{"days":"x"}}}`, `inputResponses are not answers`},
 		{"days", `{"days":{"action":"accept","content":{"days":7}},"unknown":{"action":"accept"}}`, `"structuredContent":{"book":"days","days":7}`},
 		{"days", `{"wrong":{"action":"accept","content":{"days":7}}}`, `"resultType":"input_required"`},
 		{"days", `{"days":{"action":"decline"}}`, `"resultType":"input_required"`},
@@ -368,6 +368,38 @@ func TestEarlyAnswers(t *testing.T) {
 		if _, body := send(t, asking(t, url, modern, params, everything)); !strings.Contains(body, tt.want) {
 			t.Errorf("%s with %s: %s", tt.book, tt.answers, body)
 		}
+	}
+}
+
+// TestWithoutState goes on with another tool by what the client sends again, where
+// nothing is sealed.
+func TestWithoutState(t *testing.T) {
+	proof.Ran(t)
+	d := &desk{}
+	b := lender(upstream(t, d))
+	lend, sign := b.Tools[3], b.Tools[3].Asks[2]
+	b.State, b.Meta[1].Generate, lend.Asks = nil, irv1.Generate_GENERATE_NOTHING, []*irv1.Ask{sign}
+	sign.Arguments[0].Side, sign.Arguments[0].At = irv1.AskSide_ASK_SIDE_REQUEST, &irv1.Pointer{Tokens: []string{"book"}}
+	_, url := serving(t, Config{}, b)
+	session := reader(t, url+"/library", modern, "accept")
+	res, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "lend_book", Arguments: map[string]any{"book": "signed"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := json.Marshal(res.StructuredContent); string(got) != `{"loan":"signed","signed":true}` || len(d.keys) != 2 {
+		t.Errorf("%s after %q", got, d.sent)
+	}
+	_, body := send(t, asking(t, url, modern, `{"name":"lend_book","arguments":{"book":"signed"}}`, everything))
+	if strings.Contains(body, "requestState") || !strings.Contains(body, "input_required") {
+		t.Errorf("the question is %s", body)
+	}
+	_, body = send(t, asking(t, url, modern, `{"name":"lend_book","inputResponses":{"sign":{"action":"cancel"}},"arguments":{"book":"signed"}}`, everything))
+	if !strings.Contains(body, "declined") || len(d.keys) != 3 {
+		t.Errorf("canceled: %s", body)
+	}
+	status, body := send(t, asking(t, url, modern, `{"name":"lend_book","requestState":"x","arguments":{"book":"signed"}}`, everything))
+	if status != http.StatusBadRequest || len(d.keys) != 3 {
+		t.Errorf("a state that nobody gave: %d %s", status, body)
 	}
 }
 

@@ -54,11 +54,11 @@ func (a *Asks) Response(status int, body rawjson.Value) *Ask {
 }
 
 // newAsks returns the asks of source; who they go on with is for link.
-func newAsks(source *irv1.Tool) (Asks, error) {
+func newAsks(source *irv1.Tool, b *irv1.Binding) (Asks, error) {
 	var asks Asks
 	var matching []*irv1.ErrorRule
 	for _, a := range source.GetAsks() {
-		ask := &Ask{Ask: a, Free: !a.NeedsState(source)}
+		ask := &Ask{Ask: a, Free: !a.NeedsState(source, b)}
 		if form := a.GetForm(); form != nil {
 			var err error
 			if ask.Schema, err = schema.Compile(form.GetSchema(), ""); err != nil {

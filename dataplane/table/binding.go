@@ -101,7 +101,7 @@ func (b *builder) binding(source *irv1.Binding) *binding {
 			b.reason("bad-schema", source, t.GetName(), "args", err)
 			continue
 		}
-		asks, err := newAsks(t)
+		asks, err := newAsks(t, source)
 		if err != nil {
 			b.reason("bad-schema", source, t.GetName(), "asks", err)
 			continue

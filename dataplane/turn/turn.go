@@ -101,26 +101,35 @@ func (t *Turn) values(answers rawjson.Value) map[string]rawjson.Value {
 	return all
 }
 
-// Answered returns arguments, those of a call of tool, with what answers give them: a
-// client may know what is going to be asked. Answers that need state are of no use
-// without it, and neither are those to what nobody asks. The error is [ErrAnswers].
-func Answered(tool *table.Tool, arguments rawjson.Value, answers []byte) (rawjson.Value, error) {
+// Early returns the call that a call of tool with arguments and answers, but without
+// state, is: a client may know what is going to be asked, or have been asked where
+// nothing was sealed. It is without what comes with the client's request. Answers that
+// are of no use without state are ignored, and so are those to what nobody asks. The
+// error is [ErrDeclined] or [ErrAnswers].
+func Early(tool *table.Tool, arguments rawjson.Value, answers []byte) (*table.Tool, call.Request, error) {
 	given, err := parse(answers)
 	if err != nil {
-		return nil, err
+		return nil, call.Request{}, err
 	}
 	arguments = orNone(arguments)
 	for _, ask := range tool.Asks.All {
 		if !ask.Free {
 			continue
 		}
-		if err := checkAnswer(ask, given); given.Member(ask.GetName()) != nil && err == ErrAnswers {
-			return nil, err
+		answered := given.Member(ask.GetName()) != nil
+		err := checkAnswer(ask, given)
+		if answered && (err == ErrAnswers || err != nil && ask.Next != tool) {
+			return nil, call.Request{}, err
 		}
 		t := &Turn{Tool: tool, Ask: ask, Arguments: arguments}
-		arguments = over(arguments, t.values(given))
+		if ask.Next != tool && answered {
+			return t.next(given)
+		}
+		if ask.Next == tool {
+			arguments = over(arguments, t.values(given))
+		}
 	}
-	return arguments, nil
+	return tool, call.Request{Arguments: arguments}, nil
 }
 
 // parse returns answers, nil for none. Each is an object.

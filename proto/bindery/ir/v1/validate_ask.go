@@ -78,7 +78,7 @@ func (p *problems) ask(field string, t *Tool, a *Ask, b *Binding) {
 			field+".with."+arg.GetName(), "the argument has no name of its own, or no place")
 		names[arg.GetName()] = true
 	}
-	p.check(b.GetState() != nil || !a.NeedsState(t), field, "it needs the binding's state")
+	p.check(b.GetState() != nil || !a.NeedsState(t, b), field, "it needs the binding's state")
 }
 
 func (p *problems) question(field string, a *Ask) {
@@ -100,12 +100,18 @@ func (p *problems) askText(field, s string) {
 	p.check(s != "" && len(s) <= MaxAskText, field, "it is no text of at most %d bytes", MaxAskText)
 }
 
-// NeedsState reports whether what a asks for takes more, to go on with, than a client
-// sends again: t is the tool that a is of.
-func (a *Ask) NeedsState(t *Tool) bool {
-	return a.GetTool() != t.GetName() || slices.ContainsFunc(a.GetArguments(), func(arg *AskArgument) bool {
-		return arg.GetSide() == AskSide_ASK_SIDE_RESPONSE
-	})
+// NeedsState reports whether what a, an ask of the tool t of b, goes on with takes more
+// than a client sends again: something of the response, a key that the node made up, or
+// that it was this one that asked where its answers do not say so.
+func (a *Ask) NeedsState(t *Tool, b *Binding) bool {
+	if a.GetTool() != t.GetName() && a.GetRequests() != nil {
+		return true
+	}
+	made := func(r *MetaRule) bool {
+		return r.GetKey() && r.GetGenerate() != Generate_GENERATE_NOTHING && slices.Contains(t.GetMeta(), r.GetField())
+	}
+	return slices.ContainsFunc(a.GetArguments(), func(arg *AskArgument) bool { return arg.GetSide() == AskSide_ASK_SIDE_RESPONSE }) ||
+		a.GetTool() == t.GetName() && slices.ContainsFunc(b.GetMeta(), made)
 }
 
 func (p *problems) requires(t *Tool) {
