@@ -23,6 +23,8 @@ type Case struct {
 	// Caller is the header of the HTTP request that the call comes with, in canonical
 	// form.
 	Caller map[string]string
+	// Meta is the "_meta" of the request, a JSON object; nil for none.
+	Meta []byte
 	// Exchanges are in their order; none means that no request may leave the node.
 	Exchanges []Exchange
 	// Result is the JSON of the result, without what a node adds for the client's

@@ -40,6 +40,9 @@ func (rd caseReading) read(name string, v value) *cases.Case {
 	if b := body(v, "arguments", "argumentsText"); b != nil {
 		c.Arguments = b.Data
 	}
+	if meta := v.get("caller").get("meta"); meta.exists() {
+		c.Meta = meta.json()
+	}
 	if s := v.get("uuid").quiet(); s != "" {
 		c.UUID = strings.ToLower(s)
 	}

@@ -74,6 +74,9 @@ func (rd *reading) checkMetaRule(rule *irv1.MetaRule, v value) {
 	if rule.GetNamespace() != "" && !rule.GetKey() {
 		rd.namespaceOfNoKey(v.get("namespace"))
 	}
+	if rule.GetHidden() && len(rule.GetSources()) == 0 && rule.GetGenerate() == irv1.Generate_GENERATE_NOTHING {
+		rd.nothingGives(v.get("argument"))
+	}
 	for _, s := range rule.GetOneOf() {
 		if n := uint32(len(s)); n < rule.GetMinLength() || n > rule.GetMaxLength() {
 			rd.oneOfLength(v.get("oneOf"), s, rule)

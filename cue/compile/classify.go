@@ -191,6 +191,7 @@ var nouns = map[string]struct{ code, noun string }{
 	"#Endpoint":     {"bad-endpoint", "the path of an endpoint"},
 	"#BaseURL":      {"bad-url", "a base URL"},
 	"#DocumentPath": {"bad-document", "the path of a document"},
+	"#Locale":       {"bad-locale", "the tag of a language"},
 	"#MediaType":    {"bad-media-type", "a media type"},
 	"#EntryKey":     {"bad-name", "a key of _meta"},
 	"#HeaderName":   {"illegal-header", "the name of a header"},

@@ -38,7 +38,7 @@ func isData(d *sourcev1.Diagnostic) bool {
 	}
 	return slices.ContainsFunc(labels[min(2, len(labels)):], func(label string) bool {
 		switch label {
-		case "arguments", "argumentsText", "body", "bodyText", "headers", "result", "data":
+		case "arguments", "argumentsText", "body", "bodyText", "headers", "meta", "result", "data":
 			return true
 		}
 		return false

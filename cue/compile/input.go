@@ -155,11 +155,11 @@ func (in input) items(a *irv1.Argument) *document.Value {
 func (in input) meta() *document.Value {
 	properties, required := document.Obj(), document.Arr()
 	for _, rule := range in.rules {
-		if !slices.Contains(in.tool.GetMeta(), rule.GetField()) {
+		if rule.GetHidden() || !slices.Contains(in.tool.GetMeta(), rule.GetField()) {
 			continue
 		}
 		properties.Add(rule.GetField(), metaField(rule))
-		if rule.GetRequired() {
+		if rule.GetRequired() && len(rule.GetSources()) == 0 { // else it may come from there
 			required.Items = append(required.Items, document.Str(rule.GetField()))
 		}
 	}

@@ -28,6 +28,7 @@ var update = flag.Bool("update", false, "write what is compiled into the archive
 //	want.schema  the input and output schemas, where an archive is about them
 //	want.map     the source map, where an archive is about it
 //	want.resources what there is to read, where an archive is about it
+//	want.hints   what is made of what clients say beside arguments, where an archive is about it
 //	want.content what results have of a body, where an archive is about it
 //	want.surface what clients get to know of tools, where an archive is about it
 //	want.ir      the tools and rules in short, where an archive is about them
@@ -118,6 +119,8 @@ func rendering(t *testing.T, name string, compiled *sourcev1.Compiled) string {
 		renderSchemas(t, &b, open(t, compiled))
 	case "want.resources":
 		renderResources(&b, open(t, compiled))
+	case "want.hints":
+		renderHints(&b, open(t, compiled))
 	case "want.content":
 		renderContent(&b, open(t, compiled))
 	case "want.surface":

@@ -83,6 +83,7 @@ func (u *unit) read(name string, v value, r report) *binding {
 	b.ir.Version = v.get("version").text()
 	b.ir.Endpoint = v.get("endpoint").text()
 	b.ir.Icons = rd.icons(v.get("icons"))
+	b.ir.Locales = rd.locales(v.get("locales"))
 	if s := v.get("schema").text(); s != "" {
 		rd.document(s, rd.schema)
 	}
@@ -194,6 +195,8 @@ func (rd *reading) metaRules(v value) []*irv1.MetaRule {
 			SignsBody:   f.get("signs").text() == "body",
 			Key:         f.get("key").flag(),
 			Namespace:   canonical(f.get("namespace").get("header").text()),
+			Sources:     rd.sources(f.get("from")),
+			Hidden:      f.get("argument").denied(),
 		}
 		rd.checkMetaRule(rule, f)
 		all = append(all, rule)

@@ -37,6 +37,35 @@ func (r report) sharedConflict(b, other *binding, field string) {
 		"binding %q, at %s too, says otherwise (%s)", other.name, b.ir.GetEndpoint(), diag.Place(other.source.below(field).where()))
 }
 
+func (r report) localeTwice(v value, tag string) {
+	r.list.Errorf(v.at("locale-twice", "remove it"), "locale %q is listed already: upper and lower case mean the same", tag)
+}
+
+func (r report) strangeDefault(v value, supported []string) {
+	r.list.Errorf(v.at("strange-default", "one of "+quoted(supported)), "the default is one of the locales that are supported")
+}
+
+func (r report) oneSource(v value) {
+	r.list.Errorf(v.at("one-source", `write {requestMeta: "openai/userAgent"}, {header: "NAME"} or {locale: true}`), "a source is one of requestMeta, header and locale")
+}
+
+func (r report) atOfNothing(v value) {
+	r.list.Errorf(v.atLabel("at-of-nothing", "remove it, or write requestMeta"), "only a member of _meta has places in it")
+}
+
+func (r report) secretInbound(v value, header string) {
+	r.list.Errorf(v.at("secret-header", "remove it"), "header %s is between the caller and the node, and not for the upstream", header)
+}
+
+func (r report) nothingGives(v value) {
+	r.list.Errorf(v.at("nothing-gives", "add from or generate, or remove argument: false"), "nothing gives the field a value")
+}
+
+func (r report) noLocales(b *binding, field, endpoint string) {
+	r.list.Errorf(b.source.below("meta", field, "from").atLabel("no-locales", `write locales: {supported: ["en"], default: "en"} into the binding`),
+		"no locale is negotiated at %s: its bindings have none", endpoint)
+}
+
 func (r report) hiddenMeta(v value) {
 	r.list.Errorf(v.atLabel("hidden-meta", `write "_meta" in quotes`), `CUE hides fields that begin with "_", so nobody sees this`)
 }

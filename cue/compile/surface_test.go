@@ -57,3 +57,24 @@ func renderContent(b *bytes.Buffer, content *irv1.Content) {
 		}
 	}
 }
+
+// renderHints writes what bindings make of what clients say beside the arguments.
+func renderHints(b *bytes.Buffer, content *irv1.Content) {
+	for _, binding := range content.Bindings {
+		l := binding.GetLocales()
+		fmt.Fprintf(b, "binding %s, locales %q or %q\n", binding.GetName(), l.GetSupported(), l.GetFallback())
+		for _, m := range binding.GetMeta() {
+			fmt.Fprintf(b, "\tmeta %s -> %s, hidden=%t\n", m.GetField(), m.GetHeader(), m.GetHidden())
+			for _, s := range m.GetSources() {
+				switch k := s.GetKind().(type) {
+				case *irv1.MetaSource_RequestMeta:
+					fmt.Fprintf(b, "\t\t_meta %s %q\n", k.RequestMeta.GetKey(), k.RequestMeta.GetAt().GetTokens())
+				case *irv1.MetaSource_Header:
+					fmt.Fprintf(b, "\t\theader %s\n", k.Header)
+				case *irv1.MetaSource_Locale:
+					b.WriteString("\t\tlocale\n")
+				}
+			}
+		}
+	}
+}

@@ -181,6 +181,16 @@ func (v value) flagOr(otherwise bool) bool {
 	return b
 }
 
+// denied reports whether v is false, and not only absent.
+func (v value) denied() bool {
+	if !v.exists() {
+		return false
+	}
+	b, err := v.cue.Bool()
+	v.note()
+	return err == nil && !b
+}
+
 // number returns v, and otherwise when v is absent.
 func (v value) number(otherwise int64) int64 {
 	if !v.cue.Exists() {

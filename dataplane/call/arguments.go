@@ -27,6 +27,10 @@ type arguments struct {
 	payload rawjson.Value
 	inbound http.Header // what they came with, see Request
 	trace   trace
+	// hints is the "_meta" that they came with, and locale what is negotiated by it; ""
+	// for none.
+	hints  rawjson.Value
+	locale string
 	// generated takes what is made up of meta, by field, and is asked before; nil: nobody
 	// asks. fork is as in Request.
 	generated map[string]string

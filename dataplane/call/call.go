@@ -18,6 +18,7 @@ import (
 
 	"github.com/bindery-dev/bindery/dataplane/check"
 	"github.com/bindery-dev/bindery/dataplane/content"
+	"github.com/bindery-dev/bindery/dataplane/locale"
 	"github.com/bindery-dev/bindery/dataplane/rawjson"
 	"github.com/bindery-dev/bindery/dataplane/schema"
 	"github.com/bindery-dev/bindery/dataplane/table"
@@ -96,6 +97,9 @@ type Request struct {
 	// Fork, unless nil, says what makes the request another than the one of the call that
 	// this one goes on with: it has a key of its own then, that follows from both.
 	Fork []byte
+	// Meta is the "_meta" that the call came with, an object; nil for none. It is only
+	// read where a binding names what is in it, and for the language that is wanted.
+	Meta rawjson.Value
 	// Traceparent and Tracestate are those of the "_meta" that the call came with, ""
 	// for none. They count where Header says nothing of a trace.
 	Traceparent, Tracestate string
@@ -175,6 +179,7 @@ func Do(ctx context.Context, t *table.Tool, r Request) (o Outcome) {
 	if err != nil {
 		return refused(t, err)
 	}
+	a.hints, a.locale = r.Meta, t.Locales.Of(r.Meta)
 	if len(t.Asks.All) > 0 || r.Generated != nil {
 		a.generated = map[string]string{}
 		maps.Copy(a.generated, r.Generated)
@@ -192,6 +197,7 @@ func Do(ctx context.Context, t *table.Tool, r Request) (o Outcome) {
 	o.Breaches = append(noted, o.Breaches...)
 	o.Checks = append(names(unmet), o.Checks...)
 	o.recode(t.Errors, r.For)
+	o.tell(locale.Key, a.locale)
 	return o
 }
 

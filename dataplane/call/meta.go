@@ -35,9 +35,30 @@ func setMeta(header *head, t *table.Tool, a arguments) error {
 
 // metaValue returns the header value of a field of a; "" when the header is left out.
 func metaValue(rule *irv1.MetaRule, a arguments, deps *table.Deps) (string, error) {
-	v := a.meta.Member(rule.GetField())
-	if v == nil {
+	value, err := said(rule, a)
+	if err != nil {
+		return "", err
+	}
+	if value == "" {
+		value = hinted(rule, a)
+	}
+	if value == "" {
 		return madeUp(rule, a, deps)
+	}
+	if rule.GetKey() && a.fork != nil {
+		value = forked(rule, value, a.fork)
+	}
+	if rule.GetNamespace() != "" {
+		return namespaced(rule, value, a.inbound)
+	}
+	return value, nil
+}
+
+// said returns what the argument meta of a has for a rule; "" when it has nothing.
+func said(rule *irv1.MetaRule, a arguments) (string, error) {
+	v := a.meta.Member(rule.GetField())
+	if v == nil || rule.GetHidden() {
+		return "", nil
 	}
 	value, ok := v.Text()
 	if !ok {
@@ -45,12 +66,6 @@ func metaValue(rule *irv1.MetaRule, a arguments, deps *table.Deps) (string, erro
 	}
 	if problem := checkMeta(rule, value); problem != "" {
 		return "", invalidf("meta.%s %s", rule.GetField(), problem)
-	}
-	if rule.GetKey() && a.fork != nil {
-		value = forked(rule, value, a.fork)
-	}
-	if rule.GetNamespace() != "" && value != "" {
-		return namespaced(rule, value, a.inbound)
 	}
 	return value, nil
 }

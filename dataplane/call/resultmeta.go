@@ -39,6 +39,17 @@ func resultMeta(t *table.Tool, resp *upstream.Response, body rawjson.Value) map[
 	return meta
 }
 
+// tell adds a text to "_meta" of the result, unless it is "" or the tool has another.
+func (o *Outcome) tell(key, text string) {
+	if text == "" || o.Meta[key] != nil {
+		return
+	}
+	if o.Meta == nil {
+		o.Meta = map[string]rawjson.Value{}
+	}
+	o.Meta[key] = rawjson.Quote(text)
+}
+
 // cut returns as much of a valid text as may go out, in whole characters.
 func cut(s string) string {
 	if len(s) <= maxResultMeta {

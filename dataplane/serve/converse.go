@@ -95,7 +95,7 @@ func goOn(t *turn.Turn, answers []byte, r call.Request) (*table.Tool, call.Reque
 
 // with returns next with what came with the client's request r.
 func with(next, r call.Request) call.Request {
-	next.Header, next.Traceparent, next.Tracestate, next.For = r.Header, r.Traceparent, r.Tracestate, r.For
+	next.Header, next.Meta, next.Traceparent, next.Tracestate, next.For = r.Header, r.Meta, r.Traceparent, r.Tracestate, r.For
 	return next
 }
 

@@ -95,7 +95,7 @@ func (e *endpoint) question(t *table.Table, env envelope, q *asked) []byte {
 
 // request returns the call that came in e, with the header h.
 func (e *envelope) request(h http.Header) call.Request {
-	r := call.Request{Arguments: e.arguments, Parsed: e.arguments != nil, Header: h}
+	r := call.Request{Arguments: e.arguments, Parsed: e.arguments != nil, Header: h, Meta: e.meta}
 	r.Traceparent, _ = e.meta.Member(keyTraceparent).Text()
 	r.Tracestate, _ = e.meta.Member(keyTracestate).Text()
 	return r

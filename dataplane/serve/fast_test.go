@@ -47,7 +47,9 @@ func newTwins(t testing.TB) twins {
 	for _, tool := range asResults.GetTools() {
 		tool.Result = irv1.ResultMode_RESULT_MODE_MCP
 	}
-	return twinsOf(t, librarytest.Upstream(), asErrors, asResults)
+	hint(asErrors)
+	hint(asResults)
+	return twinsOf(t, echoing(librarytest.Upstream()), asErrors, asResults)
 }
 
 // twinsOf returns two servers of a table of bindings whose upstream is handler.
@@ -197,6 +199,14 @@ func bodies() []string {
 		`"name":"get_book","x":{"a":1,"a":2},"y":{"bb":1,"bb":2}`, // the first by name is told
 	} {
 		all = append(all, call("1", params), call("1", params+","+modernMeta))
+	}
+	for _, hints := range []string{
+		`"openai/locale":"de-CH"`, `"openai/locale":7`, `"webplus/i18n":"fr"`, `"openai/locale":"\u0064e","openai/userAgent":"ChatGPT/1"`,
+		`"openai/userAgent":"S\u00e3o"`, `"openai/userAgent":-122.4190`, `"openai/userAgent":1e21`, `"openai/userAgent":true`, `"openai/userAgent":{"a":1}`,
+		`"openai/userAgent":null`, `"openai/userAgent":"<&>"`, `"openai/userAgent":"a\nb","openai/locale":""`,
+	} {
+		all = append(all, call("1", `"name":"get_book","arguments":{"id":"1"},"_meta":{`+hints+`}`),
+			call("1", `"name":"get_book","arguments":{"id":"missing"},`+strings.Replace(modernMeta, "{", "{"+hints+",", 1)))
 	}
 	for _, id := range []string{`0`, `-1`, `1.5`, `1e3`, `123456789012345`, `9007199254740993`, `"a"`, `""`, `"\u0041"`, `"\ud800"`, `null`, `[1]`, `true`} {
 		all = append(all, call(id, `"name":"get_book","arguments":{"id":"1"}`), call(id, `"name":"get_book","arguments":{"id":"missing"},`+modernMeta))

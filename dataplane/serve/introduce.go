@@ -2,9 +2,12 @@ package serve
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/bindery-dev/bindery/dataplane/locale"
+	"github.com/bindery-dev/bindery/dataplane/rawjson"
 	"github.com/bindery-dev/bindery/dataplane/table"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
@@ -20,6 +23,7 @@ func (e *endpoint) introduce(next mcp.MethodHandler) mcp.MethodHandler {
 		res, err := next(ctx, method, req)
 		switch met := res.(type) {
 		case *mcp.InitializeResult:
+			e.negotiate(met, req)
 			e.limit(met.Capabilities, e.current(), met.ProtocolVersion)
 			met.Capabilities.Resources.Subscribe = keeps(ctx, req)
 			if !keeps(ctx, req) {
@@ -29,6 +33,7 @@ func (e *endpoint) introduce(next mcp.MethodHandler) mcp.MethodHandler {
 				met.ServerInfo = e.introduced(met.ServerInfo, e.current())
 			}
 		case *mcp.DiscoverResult:
+			e.negotiate(met, req)
 			e.limit(met.Capabilities, e.current(), modern)
 			setMeta(met, mcp.MetaKeyServerInfo, e.introduced(e.info, e.current()))
 			if t := e.current(); t != nil {
@@ -38,6 +43,41 @@ func (e *endpoint) introduce(next mcp.MethodHandler) mcp.MethodHandler {
 		}
 		return res, err
 	}
+}
+
+// negotiate tells a client that names the language it wants which one it gets.
+func (e *endpoint) negotiate(met mcp.Result, req mcp.Request) {
+	t := e.current()
+	if t == nil || e.at(t) == nil {
+		return
+	}
+	if tag := e.at(t).Locales.Of(rawMeta(greeting(req))); tag != "" {
+		setMeta(met, locale.Key, tag)
+	}
+}
+
+// greeting returns the "_meta" of the request with which a client meets an endpoint.
+func greeting(req mcp.Request) mcp.Meta {
+	switch req := req.(type) {
+	case *mcp.ServerRequest[*mcp.InitializeParams]:
+		if req.Params != nil {
+			return req.Params.Meta
+		}
+	case *mcp.ServerRequest[*mcp.DiscoverParams]:
+		if req.Params != nil {
+			return req.Params.Meta
+		}
+	}
+	return nil
+}
+
+// rawMeta returns the "_meta" of a request as JSON; nil for none.
+func rawMeta(meta map[string]any) rawjson.Value {
+	if len(meta) == 0 {
+		return nil
+	}
+	data, _ := json.Marshal(meta) // it was unmarshalled
+	return data
 }
 
 // introduced returns info with the icons that t, nil for no table yet, has for the

@@ -94,6 +94,7 @@ func inboundOf(extra *mcp.RequestExtra, meta mcp.Meta) call.Request {
 	if extra != nil {
 		r.Header = extra.Header
 	}
+	r.Meta = rawMeta(meta)
 	r.Traceparent, _ = meta[keyTraceparent].(string)
 	r.Tracestate, _ = meta[keyTracestate].(string)
 	return r

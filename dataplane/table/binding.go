@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bindery-dev/bindery/dataplane/locale"
 	"github.com/bindery-dev/bindery/dataplane/redact"
 	"github.com/bindery-dev/bindery/dataplane/upstream"
 	discoveryv1 "github.com/bindery-dev/bindery/proto/bindery/discovery/v1"
@@ -16,6 +17,7 @@ type binding struct {
 	tools     []*Tool
 	documents []*Document
 	icons     []*irv1.Icon // of the endpoint
+	locales   *locale.Set  // of the endpoint
 	prompts   []*Prompt
 	notFound  map[irv1.Kind]int // codes for what there is not; 0 for the default
 	resources []*Resource
@@ -67,7 +69,7 @@ func (b *builder) keep(source *irv1.Binding) {
 }
 
 func (b *builder) binding(source *irv1.Binding) *binding {
-	ready := &binding{endpoint: source.GetEndpoint(), notFound: map[irv1.Kind]int{}, icons: source.GetIcons(), caching: source.GetCaching()}
+	ready := &binding{endpoint: source.GetEndpoint(), notFound: map[irv1.Kind]int{}, icons: source.GetIcons(), locales: locale.New(source.GetLocales()), caching: source.GetCaching()}
 	for _, d := range source.GetDocuments() {
 		ready.documents = append(ready.documents, newDocument(d))
 	}
@@ -109,7 +111,7 @@ func (b *builder) binding(source *irv1.Binding) *binding {
 		tool := newTool(source.GetName(), t, in, out)
 		tool.Args, tool.Asks, tool.State = args, asks, state
 		tool.Said = slices.DeleteFunc(slices.Clone(args), func(a *Argument) bool { return a.GetClientHeader() == "" })
-		tool.Service, tool.Errors, tool.Redact, tool.deps = service, failures, hidden, b.deps
+		tool.Service, tool.Errors, tool.Redact, tool.Locales, tool.deps = service, failures, hidden, ready.locales, b.deps
 		tool.Retry = newRetry(t, source.GetUpstream().GetRetryBudget())
 		for _, field := range t.GetMeta() {
 			tool.Meta = append(tool.Meta, rules[field])

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/bindery-dev/bindery/dataplane/credential"
+	"github.com/bindery-dev/bindery/dataplane/locale"
 	"github.com/bindery-dev/bindery/dataplane/redact"
 	"github.com/bindery-dev/bindery/dataplane/schema"
 	"github.com/bindery-dev/bindery/dataplane/secret"
@@ -101,6 +102,8 @@ type Endpoint struct {
 	Resources []*Resource
 	Templates []*Template
 	Caching   Caching
+	// Locales are the languages that the endpoint answers in; nil: it does not say.
+	Locales *locale.Set
 
 	byName   map[string]*Tool
 	prompts  map[string]*Prompt
@@ -180,6 +183,7 @@ type Tool struct {
 	Errors        *Errors  // shared by the tools of a binding
 	Checks        Checks
 	Redact        *redact.Rules // shared by the tools of a binding; nil: none
+	Locales       *locale.Set   // of the endpoint; nil: none
 	Asks          Asks
 	State         *State                  // shared by the tools of a binding; nil: nothing is sealed
 	Requires      []irv1.ClientCapability // of a client, sorted
@@ -218,6 +222,7 @@ func newEndpoints(bindings []*binding) map[string]*Endpoint {
 			endpoints[b.endpoint] = e
 		}
 		e.Caching = e.Caching.narrowed(b.caching)
+		e.Locales = b.locales // as all of them have it
 		if len(b.icons) > 0 { // those of the others are the same
 			e.Icons = b.icons
 		}

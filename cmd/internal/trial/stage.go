@@ -58,7 +58,7 @@ func (s *stage) run(ctx context.Context, c *cases.Case) Verdict {
 	s.playing, s.got = c, nil
 	tool := s.table.Endpoint(s.endpoints[c.Binding]).Tool(c.Tool)
 	tool.Service.Client.Retries = upstream.Budget{} // no case eats up another's
-	outcome := call.Do(ctx, tool, call.Request{Arguments: c.Arguments, Header: header(c.Caller)})
+	outcome := call.Do(ctx, tool, call.Request{Arguments: c.Arguments, Header: header(c.Caller), Meta: c.Meta})
 	members, refusal := answer(tool, outcome)
 	v := Verdict{Case: c, Rule: ruleOf(outcome), Retries: outcome.Retries, Checks: outcome.Checks, Problems: checkRequests(c.Exchanges, s.got)}
 	if len(s.got) <= len(c.Exchanges) { // else what the caller got follows from that

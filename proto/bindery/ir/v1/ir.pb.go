@@ -1603,6 +1603,9 @@ type Binding struct {
 	// icons are those of the endpoint, in the author's order. Bindings that share it
 	// and have any have the same.
 	Icons []*Icon `protobuf:"bytes,30,rep,name=icons,proto3" json:"icons,omitempty"`
+	// locales are those of the endpoint: all bindings that share it have the same, or
+	// none has any.
+	Locales *Locales `protobuf:"bytes,31,opt,name=locales,proto3" json:"locales,omitempty"`
 	// state is absent when nothing is sealed.
 	State         *State `protobuf:"bytes,35,opt,name=state,proto3" json:"state,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1751,11 +1754,74 @@ func (x *Binding) GetIcons() []*Icon {
 	return nil
 }
 
+func (x *Binding) GetLocales() *Locales {
+	if x != nil {
+		return x.Locales
+	}
+	return nil
+}
+
 func (x *Binding) GetState() *State {
 	if x != nil {
 		return x.State
 	}
 	return nil
+}
+
+// Locales are the languages that an endpoint answers in.
+type Locales struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// supported are language tags (BCP 47), sorted by their lower case, in which no two
+	// are equal.
+	Supported []string `protobuf:"bytes,1,rep,name=supported,proto3" json:"supported,omitempty"`
+	// fallback is one of supported: it is for whoever wants none of them.
+	Fallback      string `protobuf:"bytes,2,opt,name=fallback,proto3" json:"fallback,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Locales) Reset() {
+	*x = Locales{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Locales) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Locales) ProtoMessage() {}
+
+func (x *Locales) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Locales.ProtoReflect.Descriptor instead.
+func (*Locales) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *Locales) GetSupported() []string {
+	if x != nil {
+		return x.Supported
+	}
+	return nil
+}
+
+func (x *Locales) GetFallback() string {
+	if x != nil {
+		return x.Fallback
+	}
+	return ""
 }
 
 // Icon is a picture that clients may show.
@@ -1774,7 +1840,7 @@ type Icon struct {
 
 func (x *Icon) Reset() {
 	*x = Icon{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[4]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1786,7 +1852,7 @@ func (x *Icon) String() string {
 func (*Icon) ProtoMessage() {}
 
 func (x *Icon) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[4]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1799,7 +1865,7 @@ func (x *Icon) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Icon.ProtoReflect.Descriptor instead.
 func (*Icon) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{4}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Icon) GetSrc() string {
@@ -1849,7 +1915,7 @@ type Document struct {
 
 func (x *Document) Reset() {
 	*x = Document{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[5]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1861,7 +1927,7 @@ func (x *Document) String() string {
 func (*Document) ProtoMessage() {}
 
 func (x *Document) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[5]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1874,7 +1940,7 @@ func (x *Document) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Document.ProtoReflect.Descriptor instead.
 func (*Document) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{5}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Document) GetPath() string {
@@ -1935,7 +2001,7 @@ type Upstream struct {
 
 func (x *Upstream) Reset() {
 	*x = Upstream{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[6]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1947,7 +2013,7 @@ func (x *Upstream) String() string {
 func (*Upstream) ProtoMessage() {}
 
 func (x *Upstream) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[6]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1960,7 +2026,7 @@ func (x *Upstream) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Upstream.ProtoReflect.Descriptor instead.
 func (*Upstream) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{6}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Upstream) GetScheme() Scheme {
@@ -2047,7 +2113,7 @@ type RetryBudget struct {
 
 func (x *RetryBudget) Reset() {
 	*x = RetryBudget{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[7]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2059,7 +2125,7 @@ func (x *RetryBudget) String() string {
 func (*RetryBudget) ProtoMessage() {}
 
 func (x *RetryBudget) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[7]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2072,7 +2138,7 @@ func (x *RetryBudget) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetryBudget.ProtoReflect.Descriptor instead.
 func (*RetryBudget) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{7}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *RetryBudget) GetPercent() uint32 {
@@ -2108,7 +2174,7 @@ type TLS struct {
 
 func (x *TLS) Reset() {
 	*x = TLS{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[8]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2120,7 +2186,7 @@ func (x *TLS) String() string {
 func (*TLS) ProtoMessage() {}
 
 func (x *TLS) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[8]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2133,7 +2199,7 @@ func (x *TLS) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TLS.ProtoReflect.Descriptor instead.
 func (*TLS) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{8}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *TLS) GetMin() TLSVersion {
@@ -2175,7 +2241,7 @@ type Header struct {
 
 func (x *Header) Reset() {
 	*x = Header{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[9]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2187,7 +2253,7 @@ func (x *Header) String() string {
 func (*Header) ProtoMessage() {}
 
 func (x *Header) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[9]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2200,7 +2266,7 @@ func (x *Header) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Header.ProtoReflect.Descriptor instead.
 func (*Header) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{9}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Header) GetName() string {
@@ -2234,7 +2300,7 @@ type Credential struct {
 
 func (x *Credential) Reset() {
 	*x = Credential{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[10]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2246,7 +2312,7 @@ func (x *Credential) String() string {
 func (*Credential) ProtoMessage() {}
 
 func (x *Credential) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[10]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2259,7 +2325,7 @@ func (x *Credential) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Credential.ProtoReflect.Descriptor instead.
 func (*Credential) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{10}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Credential) GetKind() isCredential_Kind {
@@ -2342,7 +2408,7 @@ type BearerCredential struct {
 
 func (x *BearerCredential) Reset() {
 	*x = BearerCredential{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[11]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2354,7 +2420,7 @@ func (x *BearerCredential) String() string {
 func (*BearerCredential) ProtoMessage() {}
 
 func (x *BearerCredential) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[11]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2367,7 +2433,7 @@ func (x *BearerCredential) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BearerCredential.ProtoReflect.Descriptor instead.
 func (*BearerCredential) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{11}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *BearerCredential) GetSecret() string {
@@ -2387,7 +2453,7 @@ type BasicCredential struct {
 
 func (x *BasicCredential) Reset() {
 	*x = BasicCredential{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[12]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2399,7 +2465,7 @@ func (x *BasicCredential) String() string {
 func (*BasicCredential) ProtoMessage() {}
 
 func (x *BasicCredential) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[12]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2412,7 +2478,7 @@ func (x *BasicCredential) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BasicCredential.ProtoReflect.Descriptor instead.
 func (*BasicCredential) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{12}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *BasicCredential) GetUser() string {
@@ -2440,7 +2506,7 @@ type HeaderCredential struct {
 
 func (x *HeaderCredential) Reset() {
 	*x = HeaderCredential{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[13]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2452,7 +2518,7 @@ func (x *HeaderCredential) String() string {
 func (*HeaderCredential) ProtoMessage() {}
 
 func (x *HeaderCredential) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[13]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2465,7 +2531,7 @@ func (x *HeaderCredential) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HeaderCredential.ProtoReflect.Descriptor instead.
 func (*HeaderCredential) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{13}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *HeaderCredential) GetName() string {
@@ -2507,7 +2573,7 @@ type OAuth2Credential struct {
 
 func (x *OAuth2Credential) Reset() {
 	*x = OAuth2Credential{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[14]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2519,7 +2585,7 @@ func (x *OAuth2Credential) String() string {
 func (*OAuth2Credential) ProtoMessage() {}
 
 func (x *OAuth2Credential) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[14]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2532,7 +2598,7 @@ func (x *OAuth2Credential) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OAuth2Credential.ProtoReflect.Descriptor instead.
 func (*OAuth2Credential) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{14}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *OAuth2Credential) GetScheme() Scheme {
@@ -2608,7 +2674,7 @@ type TokenParameter struct {
 
 func (x *TokenParameter) Reset() {
 	*x = TokenParameter{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[15]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2620,7 +2686,7 @@ func (x *TokenParameter) String() string {
 func (*TokenParameter) ProtoMessage() {}
 
 func (x *TokenParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[15]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2633,7 +2699,7 @@ func (x *TokenParameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TokenParameter.ProtoReflect.Descriptor instead.
 func (*TokenParameter) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{15}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *TokenParameter) GetName() string {
@@ -2675,14 +2741,21 @@ type MetaRule struct {
 	Namespace string `protobuf:"bytes,11,opt,name=namespace,proto3" json:"namespace,omitempty"`
 	// signs_body says that the value vouches for the bytes of the body: it goes with
 	// no body that the node makes.
-	SignsBody     bool `protobuf:"varint,13,opt,name=signs_body,json=signsBody,proto3" json:"signs_body,omitempty"`
+	SignsBody bool `protobuf:"varint,13,opt,name=signs_body,json=signsBody,proto3" json:"signs_body,omitempty"`
+	// sources are where else the value comes from, in the order in which they are asked:
+	// the first that has one which passes counts. The argument goes before them, and
+	// generate comes after.
+	Sources []*MetaSource `protobuf:"bytes,20,rep,name=sources,proto3" json:"sources,omitempty"`
+	// hidden says that callers do not give the field in the argument: it comes from
+	// sources, or is generated.
+	Hidden        bool `protobuf:"varint,21,opt,name=hidden,proto3" json:"hidden,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *MetaRule) Reset() {
 	*x = MetaRule{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[16]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2694,7 +2767,7 @@ func (x *MetaRule) String() string {
 func (*MetaRule) ProtoMessage() {}
 
 func (x *MetaRule) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[16]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2707,7 +2780,7 @@ func (x *MetaRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MetaRule.ProtoReflect.Descriptor instead.
 func (*MetaRule) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{16}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *MetaRule) GetField() string {
@@ -2794,6 +2867,211 @@ func (x *MetaRule) GetSignsBody() bool {
 	return false
 }
 
+func (x *MetaRule) GetSources() []*MetaSource {
+	if x != nil {
+		return x.Sources
+	}
+	return nil
+}
+
+func (x *MetaRule) GetHidden() bool {
+	if x != nil {
+		return x.Hidden
+	}
+	return false
+}
+
+// MetaSource is where the value of a meta rule can come from.
+type MetaSource struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Types that are valid to be assigned to Kind:
+	//
+	//	*MetaSource_RequestMeta
+	//	*MetaSource_Header
+	//	*MetaSource_Locale
+	Kind          isMetaSource_Kind `protobuf_oneof:"kind"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MetaSource) Reset() {
+	*x = MetaSource{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MetaSource) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MetaSource) ProtoMessage() {}
+
+func (x *MetaSource) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MetaSource.ProtoReflect.Descriptor instead.
+func (*MetaSource) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *MetaSource) GetKind() isMetaSource_Kind {
+	if x != nil {
+		return x.Kind
+	}
+	return nil
+}
+
+func (x *MetaSource) GetRequestMeta() *RequestMeta {
+	if x != nil {
+		if x, ok := x.Kind.(*MetaSource_RequestMeta); ok {
+			return x.RequestMeta
+		}
+	}
+	return nil
+}
+
+func (x *MetaSource) GetHeader() string {
+	if x != nil {
+		if x, ok := x.Kind.(*MetaSource_Header); ok {
+			return x.Header
+		}
+	}
+	return ""
+}
+
+func (x *MetaSource) GetLocale() *NegotiatedLocale {
+	if x != nil {
+		if x, ok := x.Kind.(*MetaSource_Locale); ok {
+			return x.Locale
+		}
+	}
+	return nil
+}
+
+type isMetaSource_Kind interface {
+	isMetaSource_Kind()
+}
+
+type MetaSource_RequestMeta struct {
+	RequestMeta *RequestMeta `protobuf:"bytes,1,opt,name=request_meta,json=requestMeta,proto3,oneof"`
+}
+
+type MetaSource_Header struct {
+	// header is an inbound header, in canonical form.
+	Header string `protobuf:"bytes,2,opt,name=header,proto3,oneof"`
+}
+
+type MetaSource_Locale struct {
+	// The locale that is negotiated for the request.
+	Locale *NegotiatedLocale `protobuf:"bytes,3,opt,name=locale,proto3,oneof"`
+}
+
+func (*MetaSource_RequestMeta) isMetaSource_Kind() {}
+
+func (*MetaSource_Header) isMetaSource_Kind() {}
+
+func (*MetaSource_Locale) isMetaSource_Kind() {}
+
+// RequestMeta is a place in the "_meta" of a request: a text, a number or a truth value.
+type RequestMeta struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Key   string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	// at is a place in the member.
+	At            *Pointer `protobuf:"bytes,2,opt,name=at,proto3" json:"at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RequestMeta) Reset() {
+	*x = RequestMeta{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RequestMeta) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RequestMeta) ProtoMessage() {}
+
+func (x *RequestMeta) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RequestMeta.ProtoReflect.Descriptor instead.
+func (*RequestMeta) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *RequestMeta) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *RequestMeta) GetAt() *Pointer {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
+type NegotiatedLocale struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *NegotiatedLocale) Reset() {
+	*x = NegotiatedLocale{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NegotiatedLocale) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NegotiatedLocale) ProtoMessage() {}
+
+func (x *NegotiatedLocale) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NegotiatedLocale.ProtoReflect.Descriptor instead.
+func (*NegotiatedLocale) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{20}
+}
+
 // Pointer is a JSON Pointer (RFC 6901), split and unescaped. No token means the
 // whole value.
 type Pointer struct {
@@ -2805,7 +3083,7 @@ type Pointer struct {
 
 func (x *Pointer) Reset() {
 	*x = Pointer{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[17]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2817,7 +3095,7 @@ func (x *Pointer) String() string {
 func (*Pointer) ProtoMessage() {}
 
 func (x *Pointer) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[17]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2830,7 +3108,7 @@ func (x *Pointer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pointer.ProtoReflect.Descriptor instead.
 func (*Pointer) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{17}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Pointer) GetTokens() []string {
@@ -2872,7 +3150,7 @@ type Errors struct {
 
 func (x *Errors) Reset() {
 	*x = Errors{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[18]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2884,7 +3162,7 @@ func (x *Errors) String() string {
 func (*Errors) ProtoMessage() {}
 
 func (x *Errors) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[18]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2897,7 +3175,7 @@ func (x *Errors) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Errors.ProtoReflect.Descriptor instead.
 func (*Errors) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{18}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Errors) GetStyle() ErrorStyle {
@@ -2985,7 +3263,7 @@ type Codes struct {
 
 func (x *Codes) Reset() {
 	*x = Codes{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[19]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2997,7 +3275,7 @@ func (x *Codes) String() string {
 func (*Codes) ProtoMessage() {}
 
 func (x *Codes) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[19]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3010,7 +3288,7 @@ func (x *Codes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Codes.ProtoReflect.Descriptor instead.
 func (*Codes) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{19}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Codes) GetNotFound() int32 {
@@ -3048,7 +3326,7 @@ type Condition struct {
 
 func (x *Condition) Reset() {
 	*x = Condition{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[20]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3060,7 +3338,7 @@ func (x *Condition) String() string {
 func (*Condition) ProtoMessage() {}
 
 func (x *Condition) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[20]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3073,7 +3351,7 @@ func (x *Condition) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Condition.ProtoReflect.Descriptor instead.
 func (*Condition) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{20}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Condition) GetKind() isCondition_Kind {
@@ -3165,7 +3443,7 @@ type ErrorRule struct {
 
 func (x *ErrorRule) Reset() {
 	*x = ErrorRule{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[21]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3177,7 +3455,7 @@ func (x *ErrorRule) String() string {
 func (*ErrorRule) ProtoMessage() {}
 
 func (x *ErrorRule) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[21]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3190,7 +3468,7 @@ func (x *ErrorRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorRule.ProtoReflect.Descriptor instead.
 func (*ErrorRule) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{21}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ErrorRule) GetName() string {
@@ -3275,7 +3553,7 @@ type BodyCondition struct {
 
 func (x *BodyCondition) Reset() {
 	*x = BodyCondition{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[22]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3287,7 +3565,7 @@ func (x *BodyCondition) String() string {
 func (*BodyCondition) ProtoMessage() {}
 
 func (x *BodyCondition) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[22]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3300,7 +3578,7 @@ func (x *BodyCondition) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BodyCondition.ProtoReflect.Descriptor instead.
 func (*BodyCondition) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{22}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *BodyCondition) GetAt() *Pointer {
@@ -3331,7 +3609,7 @@ type Scalar struct {
 
 func (x *Scalar) Reset() {
 	*x = Scalar{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[23]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3343,7 +3621,7 @@ func (x *Scalar) String() string {
 func (*Scalar) ProtoMessage() {}
 
 func (x *Scalar) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[23]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3356,7 +3634,7 @@ func (x *Scalar) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Scalar.ProtoReflect.Descriptor instead.
 func (*Scalar) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{23}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Scalar) GetKind() isScalar_Kind {
@@ -3429,7 +3707,7 @@ type HeaderMember struct {
 
 func (x *HeaderMember) Reset() {
 	*x = HeaderMember{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[24]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3441,7 +3719,7 @@ func (x *HeaderMember) String() string {
 func (*HeaderMember) ProtoMessage() {}
 
 func (x *HeaderMember) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[24]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3454,7 +3732,7 @@ func (x *HeaderMember) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HeaderMember.ProtoReflect.Descriptor instead.
 func (*HeaderMember) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{24}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *HeaderMember) GetName() string {
@@ -3482,7 +3760,7 @@ type Member struct {
 
 func (x *Member) Reset() {
 	*x = Member{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[25]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3494,7 +3772,7 @@ func (x *Member) String() string {
 func (*Member) ProtoMessage() {}
 
 func (x *Member) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[25]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3507,7 +3785,7 @@ func (x *Member) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Member.ProtoReflect.Descriptor instead.
 func (*Member) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{25}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Member) GetName() string {
@@ -3545,7 +3823,7 @@ type PayloadError struct {
 
 func (x *PayloadError) Reset() {
 	*x = PayloadError{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[26]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3557,7 +3835,7 @@ func (x *PayloadError) String() string {
 func (*PayloadError) ProtoMessage() {}
 
 func (x *PayloadError) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[26]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3570,7 +3848,7 @@ func (x *PayloadError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PayloadError.ProtoReflect.Descriptor instead.
 func (*PayloadError) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{26}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *PayloadError) GetCode() int32 {
@@ -3625,7 +3903,7 @@ type KeywordWord struct {
 
 func (x *KeywordWord) Reset() {
 	*x = KeywordWord{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[27]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3637,7 +3915,7 @@ func (x *KeywordWord) String() string {
 func (*KeywordWord) ProtoMessage() {}
 
 func (x *KeywordWord) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[27]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3650,7 +3928,7 @@ func (x *KeywordWord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KeywordWord.ProtoReflect.Descriptor instead.
 func (*KeywordWord) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{27}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *KeywordWord) GetKeyword() string {
@@ -3683,7 +3961,7 @@ type ContentPart struct {
 
 func (x *ContentPart) Reset() {
 	*x = ContentPart{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[28]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3695,7 +3973,7 @@ func (x *ContentPart) String() string {
 func (*ContentPart) ProtoMessage() {}
 
 func (x *ContentPart) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[28]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3708,7 +3986,7 @@ func (x *ContentPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ContentPart.ProtoReflect.Descriptor instead.
 func (*ContentPart) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{28}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ContentPart) GetKind() PartKind {
@@ -3747,7 +4025,7 @@ type PartMember struct {
 
 func (x *PartMember) Reset() {
 	*x = PartMember{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[29]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3759,7 +4037,7 @@ func (x *PartMember) String() string {
 func (*PartMember) ProtoMessage() {}
 
 func (x *PartMember) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[29]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3772,7 +4050,7 @@ func (x *PartMember) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PartMember.ProtoReflect.Descriptor instead.
 func (*PartMember) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{29}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *PartMember) GetField() PartField {
@@ -3838,7 +4116,7 @@ type MediaRange struct {
 
 func (x *MediaRange) Reset() {
 	*x = MediaRange{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[30]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3850,7 +4128,7 @@ func (x *MediaRange) String() string {
 func (*MediaRange) ProtoMessage() {}
 
 func (x *MediaRange) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[30]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3863,7 +4141,7 @@ func (x *MediaRange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MediaRange.ProtoReflect.Descriptor instead.
 func (*MediaRange) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{30}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *MediaRange) GetKind() PartKind {
@@ -3896,7 +4174,7 @@ type ResultMeta struct {
 
 func (x *ResultMeta) Reset() {
 	*x = ResultMeta{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[31]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3908,7 +4186,7 @@ func (x *ResultMeta) String() string {
 func (*ResultMeta) ProtoMessage() {}
 
 func (x *ResultMeta) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[31]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3921,7 +4199,7 @@ func (x *ResultMeta) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResultMeta.ProtoReflect.Descriptor instead.
 func (*ResultMeta) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{31}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ResultMeta) GetKey() string {
@@ -4044,7 +4322,7 @@ type Tool struct {
 
 func (x *Tool) Reset() {
 	*x = Tool{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[32]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4056,7 +4334,7 @@ func (x *Tool) String() string {
 func (*Tool) ProtoMessage() {}
 
 func (x *Tool) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[32]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4069,7 +4347,7 @@ func (x *Tool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tool.ProtoReflect.Descriptor instead.
 func (*Tool) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{32}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Tool) GetName() string {
@@ -4275,7 +4553,7 @@ type SecurityScheme struct {
 
 func (x *SecurityScheme) Reset() {
 	*x = SecurityScheme{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[33]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4287,7 +4565,7 @@ func (x *SecurityScheme) String() string {
 func (*SecurityScheme) ProtoMessage() {}
 
 func (x *SecurityScheme) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[33]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4300,7 +4578,7 @@ func (x *SecurityScheme) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SecurityScheme.ProtoReflect.Descriptor instead.
 func (*SecurityScheme) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{33}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *SecurityScheme) GetKind() isSecurityScheme_Kind {
@@ -4353,7 +4631,7 @@ type NoAuthScheme struct {
 
 func (x *NoAuthScheme) Reset() {
 	*x = NoAuthScheme{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[34]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4365,7 +4643,7 @@ func (x *NoAuthScheme) String() string {
 func (*NoAuthScheme) ProtoMessage() {}
 
 func (x *NoAuthScheme) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[34]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4378,7 +4656,7 @@ func (x *NoAuthScheme) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NoAuthScheme.ProtoReflect.Descriptor instead.
 func (*NoAuthScheme) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{34}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{38}
 }
 
 type OAuth2Scheme struct {
@@ -4391,7 +4669,7 @@ type OAuth2Scheme struct {
 
 func (x *OAuth2Scheme) Reset() {
 	*x = OAuth2Scheme{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[35]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4403,7 +4681,7 @@ func (x *OAuth2Scheme) String() string {
 func (*OAuth2Scheme) ProtoMessage() {}
 
 func (x *OAuth2Scheme) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[35]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4416,7 +4694,7 @@ func (x *OAuth2Scheme) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OAuth2Scheme.ProtoReflect.Descriptor instead.
 func (*OAuth2Scheme) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{35}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *OAuth2Scheme) GetScopes() []string {
@@ -4444,7 +4722,7 @@ type Retry struct {
 
 func (x *Retry) Reset() {
 	*x = Retry{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[36]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4456,7 +4734,7 @@ func (x *Retry) String() string {
 func (*Retry) ProtoMessage() {}
 
 func (x *Retry) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[36]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4469,7 +4747,7 @@ func (x *Retry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Retry.ProtoReflect.Descriptor instead.
 func (*Retry) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{36}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Retry) GetAttempts() uint32 {
@@ -4506,7 +4784,7 @@ type PathPart struct {
 
 func (x *PathPart) Reset() {
 	*x = PathPart{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[37]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4518,7 +4796,7 @@ func (x *PathPart) String() string {
 func (*PathPart) ProtoMessage() {}
 
 func (x *PathPart) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[37]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4531,7 +4809,7 @@ func (x *PathPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PathPart.ProtoReflect.Descriptor instead.
 func (*PathPart) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{37}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *PathPart) GetKind() isPathPart_Kind {
@@ -4608,7 +4886,7 @@ type Argument struct {
 
 func (x *Argument) Reset() {
 	*x = Argument{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[38]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4620,7 +4898,7 @@ func (x *Argument) String() string {
 func (*Argument) ProtoMessage() {}
 
 func (x *Argument) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[38]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4633,7 +4911,7 @@ func (x *Argument) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Argument.ProtoReflect.Descriptor instead.
 func (*Argument) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{38}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Argument) GetName() string {
@@ -4731,7 +5009,7 @@ type Payload struct {
 
 func (x *Payload) Reset() {
 	*x = Payload{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[39]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4743,7 +5021,7 @@ func (x *Payload) String() string {
 func (*Payload) ProtoMessage() {}
 
 func (x *Payload) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[39]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4756,7 +5034,7 @@ func (x *Payload) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Payload.ProtoReflect.Descriptor instead.
 func (*Payload) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{39}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Payload) GetRequired() bool {
@@ -4792,7 +5070,7 @@ type Output struct {
 
 func (x *Output) Reset() {
 	*x = Output{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[40]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4804,7 +5082,7 @@ func (x *Output) String() string {
 func (*Output) ProtoMessage() {}
 
 func (x *Output) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[40]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4817,7 +5095,7 @@ func (x *Output) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Output.ProtoReflect.Descriptor instead.
 func (*Output) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{40}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Output) GetSchema() []byte {
@@ -4861,7 +5139,7 @@ type Annotations struct {
 
 func (x *Annotations) Reset() {
 	*x = Annotations{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[41]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4873,7 +5151,7 @@ func (x *Annotations) String() string {
 func (*Annotations) ProtoMessage() {}
 
 func (x *Annotations) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[41]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4886,7 +5164,7 @@ func (x *Annotations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Annotations.ProtoReflect.Descriptor instead.
 func (*Annotations) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{41}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *Annotations) GetReadOnly() bool {
@@ -4940,7 +5218,7 @@ type CallCheck struct {
 
 func (x *CallCheck) Reset() {
 	*x = CallCheck{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[42]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4952,7 +5230,7 @@ func (x *CallCheck) String() string {
 func (*CallCheck) ProtoMessage() {}
 
 func (x *CallCheck) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[42]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4965,7 +5243,7 @@ func (x *CallCheck) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallCheck.ProtoReflect.Descriptor instead.
 func (*CallCheck) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{42}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *CallCheck) GetName() string {
@@ -5050,7 +5328,7 @@ type Subset struct {
 
 func (x *Subset) Reset() {
 	*x = Subset{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[43]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5062,7 +5340,7 @@ func (x *Subset) String() string {
 func (*Subset) ProtoMessage() {}
 
 func (x *Subset) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[43]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5075,7 +5353,7 @@ func (x *Subset) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Subset.ProtoReflect.Descriptor instead.
 func (*Subset) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{43}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *Subset) GetThese() *Place {
@@ -5103,7 +5381,7 @@ type Alternative struct {
 
 func (x *Alternative) Reset() {
 	*x = Alternative{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[44]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5115,7 +5393,7 @@ func (x *Alternative) String() string {
 func (*Alternative) ProtoMessage() {}
 
 func (x *Alternative) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[44]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5128,7 +5406,7 @@ func (x *Alternative) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Alternative.ProtoReflect.Descriptor instead.
 func (*Alternative) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{44}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *Alternative) GetAt() *Place {
@@ -5164,7 +5442,7 @@ type Prompt struct {
 
 func (x *Prompt) Reset() {
 	*x = Prompt{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[45]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5176,7 +5454,7 @@ func (x *Prompt) String() string {
 func (*Prompt) ProtoMessage() {}
 
 func (x *Prompt) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[45]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5189,7 +5467,7 @@ func (x *Prompt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Prompt.ProtoReflect.Descriptor instead.
 func (*Prompt) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{45}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *Prompt) GetName() string {
@@ -5276,7 +5554,7 @@ type PromptArgument struct {
 
 func (x *PromptArgument) Reset() {
 	*x = PromptArgument{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[46]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5288,7 +5566,7 @@ func (x *PromptArgument) String() string {
 func (*PromptArgument) ProtoMessage() {}
 
 func (x *PromptArgument) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[46]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5301,7 +5579,7 @@ func (x *PromptArgument) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromptArgument.ProtoReflect.Descriptor instead.
 func (*PromptArgument) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{46}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *PromptArgument) GetName() string {
@@ -5349,7 +5627,7 @@ type PromptMessages struct {
 
 func (x *PromptMessages) Reset() {
 	*x = PromptMessages{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[47]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5361,7 +5639,7 @@ func (x *PromptMessages) String() string {
 func (*PromptMessages) ProtoMessage() {}
 
 func (x *PromptMessages) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[47]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5374,7 +5652,7 @@ func (x *PromptMessages) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromptMessages.ProtoReflect.Descriptor instead.
 func (*PromptMessages) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{47}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *PromptMessages) GetMessages() []*PromptMessage {
@@ -5398,7 +5676,7 @@ type PromptMessage struct {
 
 func (x *PromptMessage) Reset() {
 	*x = PromptMessage{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[48]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5410,7 +5688,7 @@ func (x *PromptMessage) String() string {
 func (*PromptMessage) ProtoMessage() {}
 
 func (x *PromptMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[48]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5423,7 +5701,7 @@ func (x *PromptMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromptMessage.ProtoReflect.Descriptor instead.
 func (*PromptMessage) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{48}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *PromptMessage) GetRole() Role {
@@ -5472,7 +5750,7 @@ type PromptUse struct {
 
 func (x *PromptUse) Reset() {
 	*x = PromptUse{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[49]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5484,7 +5762,7 @@ func (x *PromptUse) String() string {
 func (*PromptUse) ProtoMessage() {}
 
 func (x *PromptUse) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[49]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5497,7 +5775,7 @@ func (x *PromptUse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromptUse.ProtoReflect.Descriptor instead.
 func (*PromptUse) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{49}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *PromptUse) GetUse() *Use {
@@ -5529,7 +5807,7 @@ type Completion struct {
 
 func (x *Completion) Reset() {
 	*x = Completion{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[50]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5541,7 +5819,7 @@ func (x *Completion) String() string {
 func (*Completion) ProtoMessage() {}
 
 func (x *Completion) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[50]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5554,7 +5832,7 @@ func (x *Completion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Completion.ProtoReflect.Descriptor instead.
 func (*Completion) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{50}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *Completion) GetKind() isCompletion_Kind {
@@ -5608,7 +5886,7 @@ type Values struct {
 
 func (x *Values) Reset() {
 	*x = Values{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[51]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5620,7 +5898,7 @@ func (x *Values) String() string {
 func (*Values) ProtoMessage() {}
 
 func (x *Values) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[51]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5633,7 +5911,7 @@ func (x *Values) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Values.ProtoReflect.Descriptor instead.
 func (*Values) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{51}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *Values) GetValues() []string {
@@ -5655,7 +5933,7 @@ type CompletionUse struct {
 
 func (x *CompletionUse) Reset() {
 	*x = CompletionUse{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[52]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5667,7 +5945,7 @@ func (x *CompletionUse) String() string {
 func (*CompletionUse) ProtoMessage() {}
 
 func (x *CompletionUse) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[52]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5680,7 +5958,7 @@ func (x *CompletionUse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompletionUse.ProtoReflect.Descriptor instead.
 func (*CompletionUse) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{52}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *CompletionUse) GetUse() *Use {
@@ -5709,7 +5987,7 @@ type Use struct {
 
 func (x *Use) Reset() {
 	*x = Use{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[53]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5721,7 +5999,7 @@ func (x *Use) String() string {
 func (*Use) ProtoMessage() {}
 
 func (x *Use) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[53]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5734,7 +6012,7 @@ func (x *Use) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Use.ProtoReflect.Descriptor instead.
 func (*Use) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{53}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *Use) GetTool() string {
@@ -5767,7 +6045,7 @@ type UseArgument struct {
 
 func (x *UseArgument) Reset() {
 	*x = UseArgument{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[54]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5779,7 +6057,7 @@ func (x *UseArgument) String() string {
 func (*UseArgument) ProtoMessage() {}
 
 func (x *UseArgument) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[54]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5792,7 +6070,7 @@ func (x *UseArgument) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UseArgument.ProtoReflect.Descriptor instead.
 func (*UseArgument) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{54}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *UseArgument) GetName() string {
@@ -5874,7 +6152,7 @@ type Text struct {
 
 func (x *Text) Reset() {
 	*x = Text{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[55]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5886,7 +6164,7 @@ func (x *Text) String() string {
 func (*Text) ProtoMessage() {}
 
 func (x *Text) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[55]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5899,7 +6177,7 @@ func (x *Text) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Text.ProtoReflect.Descriptor instead.
 func (*Text) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{55}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *Text) GetParts() []*TextPart {
@@ -5922,7 +6200,7 @@ type TextPart struct {
 
 func (x *TextPart) Reset() {
 	*x = TextPart{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[56]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5934,7 +6212,7 @@ func (x *TextPart) String() string {
 func (*TextPart) ProtoMessage() {}
 
 func (x *TextPart) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[56]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5947,7 +6225,7 @@ func (x *TextPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TextPart.ProtoReflect.Descriptor instead.
 func (*TextPart) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{56}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *TextPart) GetKind() isTextPart_Kind {
@@ -6027,7 +6305,7 @@ type Resource struct {
 
 func (x *Resource) Reset() {
 	*x = Resource{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[57]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6039,7 +6317,7 @@ func (x *Resource) String() string {
 func (*Resource) ProtoMessage() {}
 
 func (x *Resource) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[57]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6052,7 +6330,7 @@ func (x *Resource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Resource.ProtoReflect.Descriptor instead.
 func (*Resource) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{57}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *Resource) GetName() string {
@@ -6178,7 +6456,7 @@ type File struct {
 
 func (x *File) Reset() {
 	*x = File{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[58]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6190,7 +6468,7 @@ func (x *File) String() string {
 func (*File) ProtoMessage() {}
 
 func (x *File) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[58]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6203,7 +6481,7 @@ func (x *File) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use File.ProtoReflect.Descriptor instead.
 func (*File) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{58}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *File) GetSha256() []byte {
@@ -6249,7 +6527,7 @@ type ResourceTemplate struct {
 
 func (x *ResourceTemplate) Reset() {
 	*x = ResourceTemplate{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[59]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6261,7 +6539,7 @@ func (x *ResourceTemplate) String() string {
 func (*ResourceTemplate) ProtoMessage() {}
 
 func (x *ResourceTemplate) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[59]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6274,7 +6552,7 @@ func (x *ResourceTemplate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResourceTemplate.ProtoReflect.Descriptor instead.
 func (*ResourceTemplate) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{59}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *ResourceTemplate) GetName() string {
@@ -6401,7 +6679,7 @@ type FilledText struct {
 
 func (x *FilledText) Reset() {
 	*x = FilledText{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[60]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6413,7 +6691,7 @@ func (x *FilledText) String() string {
 func (*FilledText) ProtoMessage() {}
 
 func (x *FilledText) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[60]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6426,7 +6704,7 @@ func (x *FilledText) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FilledText.ProtoReflect.Descriptor instead.
 func (*FilledText) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{60}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *FilledText) GetText() *Text {
@@ -6454,7 +6732,7 @@ type VariableCompletion struct {
 
 func (x *VariableCompletion) Reset() {
 	*x = VariableCompletion{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[61]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6466,7 +6744,7 @@ func (x *VariableCompletion) String() string {
 func (*VariableCompletion) ProtoMessage() {}
 
 func (x *VariableCompletion) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[61]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6479,7 +6757,7 @@ func (x *VariableCompletion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VariableCompletion.ProtoReflect.Descriptor instead.
 func (*VariableCompletion) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{61}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *VariableCompletion) GetVariable() string {
@@ -6511,7 +6789,7 @@ type ContentAnnotations struct {
 
 func (x *ContentAnnotations) Reset() {
 	*x = ContentAnnotations{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[62]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6523,7 +6801,7 @@ func (x *ContentAnnotations) String() string {
 func (*ContentAnnotations) ProtoMessage() {}
 
 func (x *ContentAnnotations) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[62]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6536,7 +6814,7 @@ func (x *ContentAnnotations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ContentAnnotations.ProtoReflect.Descriptor instead.
 func (*ContentAnnotations) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{62}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *ContentAnnotations) GetAudience() []Role {
@@ -6574,7 +6852,7 @@ type Caching struct {
 
 func (x *Caching) Reset() {
 	*x = Caching{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[63]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6586,7 +6864,7 @@ func (x *Caching) String() string {
 func (*Caching) ProtoMessage() {}
 
 func (x *Caching) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[63]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6599,7 +6877,7 @@ func (x *Caching) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Caching.ProtoReflect.Descriptor instead.
 func (*Caching) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{63}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{67}
 }
 
 func (x *Caching) GetTools() *Cache {
@@ -6648,7 +6926,7 @@ type Cache struct {
 
 func (x *Cache) Reset() {
 	*x = Cache{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[64]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6660,7 +6938,7 @@ func (x *Cache) String() string {
 func (*Cache) ProtoMessage() {}
 
 func (x *Cache) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[64]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6673,7 +6951,7 @@ func (x *Cache) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cache.ProtoReflect.Descriptor instead.
 func (*Cache) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{64}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{68}
 }
 
 func (x *Cache) GetTtl() *durationpb.Duration {
@@ -6703,7 +6981,7 @@ type Place struct {
 
 func (x *Place) Reset() {
 	*x = Place{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[65]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6715,7 +6993,7 @@ func (x *Place) String() string {
 func (*Place) ProtoMessage() {}
 
 func (x *Place) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[65]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6728,7 +7006,7 @@ func (x *Place) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Place.ProtoReflect.Descriptor instead.
 func (*Place) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{65}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{69}
 }
 
 func (x *Place) GetSide() Side {
@@ -6758,7 +7036,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[66]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6770,7 +7048,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[66]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6783,7 +7061,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{66}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{70}
 }
 
 func (x *Step) GetKind() isStep_Kind {
@@ -6837,7 +7115,7 @@ type Every struct {
 
 func (x *Every) Reset() {
 	*x = Every{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[67]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6849,7 +7127,7 @@ func (x *Every) String() string {
 func (*Every) ProtoMessage() {}
 
 func (x *Every) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[67]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6862,7 +7140,7 @@ func (x *Every) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Every.ProtoReflect.Descriptor instead.
 func (*Every) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{67}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{71}
 }
 
 // State is how a node seals what a client keeps between two requests of one call.
@@ -6883,7 +7161,7 @@ type State struct {
 
 func (x *State) Reset() {
 	*x = State{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[68]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6895,7 +7173,7 @@ func (x *State) String() string {
 func (*State) ProtoMessage() {}
 
 func (x *State) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[68]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6908,7 +7186,7 @@ func (x *State) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use State.ProtoReflect.Descriptor instead.
 func (*State) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{68}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{72}
 }
 
 func (x *State) GetSecret() string {
@@ -6965,7 +7243,7 @@ type Ask struct {
 
 func (x *Ask) Reset() {
 	*x = Ask{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[69]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6977,7 +7255,7 @@ func (x *Ask) String() string {
 func (*Ask) ProtoMessage() {}
 
 func (x *Ask) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[69]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6990,7 +7268,7 @@ func (x *Ask) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ask.ProtoReflect.Descriptor instead.
 func (*Ask) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{69}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{73}
 }
 
 func (x *Ask) GetName() string {
@@ -7105,7 +7383,7 @@ type Form struct {
 
 func (x *Form) Reset() {
 	*x = Form{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[70]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7117,7 +7395,7 @@ func (x *Form) String() string {
 func (*Form) ProtoMessage() {}
 
 func (x *Form) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[70]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7130,7 +7408,7 @@ func (x *Form) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Form.ProtoReflect.Descriptor instead.
 func (*Form) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{70}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{74}
 }
 
 func (x *Form) GetMessage() string {
@@ -7159,7 +7437,7 @@ type Visit struct {
 
 func (x *Visit) Reset() {
 	*x = Visit{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[71]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7171,7 +7449,7 @@ func (x *Visit) String() string {
 func (*Visit) ProtoMessage() {}
 
 func (x *Visit) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[71]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7184,7 +7462,7 @@ func (x *Visit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Visit.ProtoReflect.Descriptor instead.
 func (*Visit) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{71}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{75}
 }
 
 func (x *Visit) GetMessage() string {
@@ -7214,7 +7492,7 @@ type AskArgument struct {
 
 func (x *AskArgument) Reset() {
 	*x = AskArgument{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[72]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[76]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7226,7 +7504,7 @@ func (x *AskArgument) String() string {
 func (*AskArgument) ProtoMessage() {}
 
 func (x *AskArgument) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[72]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[76]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7239,7 +7517,7 @@ func (x *AskArgument) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskArgument.ProtoReflect.Descriptor instead.
 func (*AskArgument) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{72}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{76}
 }
 
 func (x *AskArgument) GetName() string {
@@ -7279,7 +7557,7 @@ type Notices struct {
 
 func (x *Notices) Reset() {
 	*x = Notices{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[73]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[77]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7291,7 +7569,7 @@ func (x *Notices) String() string {
 func (*Notices) ProtoMessage() {}
 
 func (x *Notices) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[73]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[77]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7304,7 +7582,7 @@ func (x *Notices) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Notices.ProtoReflect.Descriptor instead.
 func (*Notices) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{73}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{77}
 }
 
 func (x *Notices) GetEvery() *durationpb.Duration {
@@ -7339,7 +7617,7 @@ type ProgressNotice struct {
 
 func (x *ProgressNotice) Reset() {
 	*x = ProgressNotice{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[74]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[78]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7351,7 +7629,7 @@ func (x *ProgressNotice) String() string {
 func (*ProgressNotice) ProtoMessage() {}
 
 func (x *ProgressNotice) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[74]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[78]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7364,7 +7642,7 @@ func (x *ProgressNotice) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProgressNotice.ProtoReflect.Descriptor instead.
 func (*ProgressNotice) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{74}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{78}
 }
 
 func (x *ProgressNotice) GetMessage() string {
@@ -7386,7 +7664,7 @@ type LogNotice struct {
 
 func (x *LogNotice) Reset() {
 	*x = LogNotice{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[75]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[79]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7398,7 +7676,7 @@ func (x *LogNotice) String() string {
 func (*LogNotice) ProtoMessage() {}
 
 func (x *LogNotice) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[75]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[79]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7411,7 +7689,7 @@ func (x *LogNotice) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogNotice.ProtoReflect.Descriptor instead.
 func (*LogNotice) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{75}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{79}
 }
 
 func (x *LogNotice) GetLevel() LogLevel {
@@ -7452,7 +7730,7 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\x04size\x18\x03 \x01(\x04R\x04size\":\n" +
 	"\x06Bundle\x12\x1a\n" +
 	"\bmanifest\x18\x01 \x01(\fR\bmanifest\x12\x14\n" +
-	"\x05blobs\x18\x02 \x03(\fR\x05blobs\"\xe8\x05\n" +
+	"\x05blobs\x18\x02 \x03(\fR\x05blobs\"\x9a\x06\n" +
 	"\aBinding\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12\x18\n" +
@@ -7470,8 +7748,12 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\ttemplates\x18\x15 \x03(\v2\x1f.bindery.ir.v1.ResourceTemplateR\ttemplates\x120\n" +
 	"\acaching\x18\x16 \x01(\v2\x16.bindery.ir.v1.CachingR\acaching\x12/\n" +
 	"\aprompts\x18\x19 \x03(\v2\x15.bindery.ir.v1.PromptR\aprompts\x12)\n" +
-	"\x05icons\x18\x1e \x03(\v2\x13.bindery.ir.v1.IconR\x05icons\x12*\n" +
-	"\x05state\x18# \x01(\v2\x14.bindery.ir.v1.StateR\x05state\"}\n" +
+	"\x05icons\x18\x1e \x03(\v2\x13.bindery.ir.v1.IconR\x05icons\x120\n" +
+	"\alocales\x18\x1f \x01(\v2\x16.bindery.ir.v1.LocalesR\alocales\x12*\n" +
+	"\x05state\x18# \x01(\v2\x14.bindery.ir.v1.StateR\x05state\"C\n" +
+	"\aLocales\x12\x1c\n" +
+	"\tsupported\x18\x01 \x03(\tR\tsupported\x12\x1a\n" +
+	"\bfallback\x18\x02 \x01(\tR\bfallback\"}\n" +
 	"\x04Icon\x12\x10\n" +
 	"\x03src\x18\x01 \x01(\tR\x03src\x12\x1d\n" +
 	"\n" +
@@ -7540,7 +7822,7 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"\x03tls\x18\t \x01(\v2\x12.bindery.ir.v1.TLSR\x03tls\":\n" +
 	"\x0eTokenParameter\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value\"\xfe\x02\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\"\xcb\x03\n" +
 	"\bMetaRule\x12\x14\n" +
 	"\x05field\x18\x01 \x01(\tR\x05field\x12\x16\n" +
 	"\x06header\x18\x02 \x01(\tR\x06header\x12\x1a\n" +
@@ -7557,7 +7839,19 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	" \x01(\bR\x03key\x12\x1c\n" +
 	"\tnamespace\x18\v \x01(\tR\tnamespace\x12\x1d\n" +
 	"\n" +
-	"signs_body\x18\r \x01(\bR\tsignsBody\"!\n" +
+	"signs_body\x18\r \x01(\bR\tsignsBody\x123\n" +
+	"\asources\x18\x14 \x03(\v2\x19.bindery.ir.v1.MetaSourceR\asources\x12\x16\n" +
+	"\x06hidden\x18\x15 \x01(\bR\x06hidden\"\xaa\x01\n" +
+	"\n" +
+	"MetaSource\x12?\n" +
+	"\frequest_meta\x18\x01 \x01(\v2\x1a.bindery.ir.v1.RequestMetaH\x00R\vrequestMeta\x12\x18\n" +
+	"\x06header\x18\x02 \x01(\tH\x00R\x06header\x129\n" +
+	"\x06locale\x18\x03 \x01(\v2\x1f.bindery.ir.v1.NegotiatedLocaleH\x00R\x06localeB\x06\n" +
+	"\x04kind\"G\n" +
+	"\vRequestMeta\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12&\n" +
+	"\x02at\x18\x02 \x01(\v2\x16.bindery.ir.v1.PointerR\x02at\"\x12\n" +
+	"\x10NegotiatedLocale\"!\n" +
 	"\aPointer\x12\x16\n" +
 	"\x06tokens\x18\x01 \x03(\tR\x06tokens\"\xd9\x03\n" +
 	"\x06Errors\x12/\n" +
@@ -8056,7 +8350,7 @@ func file_bindery_ir_v1_ir_proto_rawDescGZIP() []byte {
 }
 
 var file_bindery_ir_v1_ir_proto_enumTypes = make([]protoimpl.EnumInfo, 24)
-var file_bindery_ir_v1_ir_proto_msgTypes = make([]protoimpl.MessageInfo, 76)
+var file_bindery_ir_v1_ir_proto_msgTypes = make([]protoimpl.MessageInfo, 80)
 var file_bindery_ir_v1_ir_proto_goTypes = []any{
 	(IconTheme)(0),              // 0: bindery.ir.v1.IconTheme
 	(Scheme)(0),                 // 1: bindery.ir.v1.Scheme
@@ -8086,241 +8380,250 @@ var file_bindery_ir_v1_ir_proto_goTypes = []any{
 	(*BlobRef)(nil),             // 25: bindery.ir.v1.BlobRef
 	(*Bundle)(nil),              // 26: bindery.ir.v1.Bundle
 	(*Binding)(nil),             // 27: bindery.ir.v1.Binding
-	(*Icon)(nil),                // 28: bindery.ir.v1.Icon
-	(*Document)(nil),            // 29: bindery.ir.v1.Document
-	(*Upstream)(nil),            // 30: bindery.ir.v1.Upstream
-	(*RetryBudget)(nil),         // 31: bindery.ir.v1.RetryBudget
-	(*TLS)(nil),                 // 32: bindery.ir.v1.TLS
-	(*Header)(nil),              // 33: bindery.ir.v1.Header
-	(*Credential)(nil),          // 34: bindery.ir.v1.Credential
-	(*BearerCredential)(nil),    // 35: bindery.ir.v1.BearerCredential
-	(*BasicCredential)(nil),     // 36: bindery.ir.v1.BasicCredential
-	(*HeaderCredential)(nil),    // 37: bindery.ir.v1.HeaderCredential
-	(*OAuth2Credential)(nil),    // 38: bindery.ir.v1.OAuth2Credential
-	(*TokenParameter)(nil),      // 39: bindery.ir.v1.TokenParameter
-	(*MetaRule)(nil),            // 40: bindery.ir.v1.MetaRule
-	(*Pointer)(nil),             // 41: bindery.ir.v1.Pointer
-	(*Errors)(nil),              // 42: bindery.ir.v1.Errors
-	(*Codes)(nil),               // 43: bindery.ir.v1.Codes
-	(*Condition)(nil),           // 44: bindery.ir.v1.Condition
-	(*ErrorRule)(nil),           // 45: bindery.ir.v1.ErrorRule
-	(*BodyCondition)(nil),       // 46: bindery.ir.v1.BodyCondition
-	(*Scalar)(nil),              // 47: bindery.ir.v1.Scalar
-	(*HeaderMember)(nil),        // 48: bindery.ir.v1.HeaderMember
-	(*Member)(nil),              // 49: bindery.ir.v1.Member
-	(*PayloadError)(nil),        // 50: bindery.ir.v1.PayloadError
-	(*KeywordWord)(nil),         // 51: bindery.ir.v1.KeywordWord
-	(*ContentPart)(nil),         // 52: bindery.ir.v1.ContentPart
-	(*PartMember)(nil),          // 53: bindery.ir.v1.PartMember
-	(*MediaRange)(nil),          // 54: bindery.ir.v1.MediaRange
-	(*ResultMeta)(nil),          // 55: bindery.ir.v1.ResultMeta
-	(*Tool)(nil),                // 56: bindery.ir.v1.Tool
-	(*SecurityScheme)(nil),      // 57: bindery.ir.v1.SecurityScheme
-	(*NoAuthScheme)(nil),        // 58: bindery.ir.v1.NoAuthScheme
-	(*OAuth2Scheme)(nil),        // 59: bindery.ir.v1.OAuth2Scheme
-	(*Retry)(nil),               // 60: bindery.ir.v1.Retry
-	(*PathPart)(nil),            // 61: bindery.ir.v1.PathPart
-	(*Argument)(nil),            // 62: bindery.ir.v1.Argument
-	(*Payload)(nil),             // 63: bindery.ir.v1.Payload
-	(*Output)(nil),              // 64: bindery.ir.v1.Output
-	(*Annotations)(nil),         // 65: bindery.ir.v1.Annotations
-	(*CallCheck)(nil),           // 66: bindery.ir.v1.CallCheck
-	(*Subset)(nil),              // 67: bindery.ir.v1.Subset
-	(*Alternative)(nil),         // 68: bindery.ir.v1.Alternative
-	(*Prompt)(nil),              // 69: bindery.ir.v1.Prompt
-	(*PromptArgument)(nil),      // 70: bindery.ir.v1.PromptArgument
-	(*PromptMessages)(nil),      // 71: bindery.ir.v1.PromptMessages
-	(*PromptMessage)(nil),       // 72: bindery.ir.v1.PromptMessage
-	(*PromptUse)(nil),           // 73: bindery.ir.v1.PromptUse
-	(*Completion)(nil),          // 74: bindery.ir.v1.Completion
-	(*Values)(nil),              // 75: bindery.ir.v1.Values
-	(*CompletionUse)(nil),       // 76: bindery.ir.v1.CompletionUse
-	(*Use)(nil),                 // 77: bindery.ir.v1.Use
-	(*UseArgument)(nil),         // 78: bindery.ir.v1.UseArgument
-	(*Text)(nil),                // 79: bindery.ir.v1.Text
-	(*TextPart)(nil),            // 80: bindery.ir.v1.TextPart
-	(*Resource)(nil),            // 81: bindery.ir.v1.Resource
-	(*File)(nil),                // 82: bindery.ir.v1.File
-	(*ResourceTemplate)(nil),    // 83: bindery.ir.v1.ResourceTemplate
-	(*FilledText)(nil),          // 84: bindery.ir.v1.FilledText
-	(*VariableCompletion)(nil),  // 85: bindery.ir.v1.VariableCompletion
-	(*ContentAnnotations)(nil),  // 86: bindery.ir.v1.ContentAnnotations
-	(*Caching)(nil),             // 87: bindery.ir.v1.Caching
-	(*Cache)(nil),               // 88: bindery.ir.v1.Cache
-	(*Place)(nil),               // 89: bindery.ir.v1.Place
-	(*Step)(nil),                // 90: bindery.ir.v1.Step
-	(*Every)(nil),               // 91: bindery.ir.v1.Every
-	(*State)(nil),               // 92: bindery.ir.v1.State
-	(*Ask)(nil),                 // 93: bindery.ir.v1.Ask
-	(*Form)(nil),                // 94: bindery.ir.v1.Form
-	(*Visit)(nil),               // 95: bindery.ir.v1.Visit
-	(*AskArgument)(nil),         // 96: bindery.ir.v1.AskArgument
-	(*Notices)(nil),             // 97: bindery.ir.v1.Notices
-	(*ProgressNotice)(nil),      // 98: bindery.ir.v1.ProgressNotice
-	(*LogNotice)(nil),           // 99: bindery.ir.v1.LogNotice
-	(*durationpb.Duration)(nil), // 100: google.protobuf.Duration
+	(*Locales)(nil),             // 28: bindery.ir.v1.Locales
+	(*Icon)(nil),                // 29: bindery.ir.v1.Icon
+	(*Document)(nil),            // 30: bindery.ir.v1.Document
+	(*Upstream)(nil),            // 31: bindery.ir.v1.Upstream
+	(*RetryBudget)(nil),         // 32: bindery.ir.v1.RetryBudget
+	(*TLS)(nil),                 // 33: bindery.ir.v1.TLS
+	(*Header)(nil),              // 34: bindery.ir.v1.Header
+	(*Credential)(nil),          // 35: bindery.ir.v1.Credential
+	(*BearerCredential)(nil),    // 36: bindery.ir.v1.BearerCredential
+	(*BasicCredential)(nil),     // 37: bindery.ir.v1.BasicCredential
+	(*HeaderCredential)(nil),    // 38: bindery.ir.v1.HeaderCredential
+	(*OAuth2Credential)(nil),    // 39: bindery.ir.v1.OAuth2Credential
+	(*TokenParameter)(nil),      // 40: bindery.ir.v1.TokenParameter
+	(*MetaRule)(nil),            // 41: bindery.ir.v1.MetaRule
+	(*MetaSource)(nil),          // 42: bindery.ir.v1.MetaSource
+	(*RequestMeta)(nil),         // 43: bindery.ir.v1.RequestMeta
+	(*NegotiatedLocale)(nil),    // 44: bindery.ir.v1.NegotiatedLocale
+	(*Pointer)(nil),             // 45: bindery.ir.v1.Pointer
+	(*Errors)(nil),              // 46: bindery.ir.v1.Errors
+	(*Codes)(nil),               // 47: bindery.ir.v1.Codes
+	(*Condition)(nil),           // 48: bindery.ir.v1.Condition
+	(*ErrorRule)(nil),           // 49: bindery.ir.v1.ErrorRule
+	(*BodyCondition)(nil),       // 50: bindery.ir.v1.BodyCondition
+	(*Scalar)(nil),              // 51: bindery.ir.v1.Scalar
+	(*HeaderMember)(nil),        // 52: bindery.ir.v1.HeaderMember
+	(*Member)(nil),              // 53: bindery.ir.v1.Member
+	(*PayloadError)(nil),        // 54: bindery.ir.v1.PayloadError
+	(*KeywordWord)(nil),         // 55: bindery.ir.v1.KeywordWord
+	(*ContentPart)(nil),         // 56: bindery.ir.v1.ContentPart
+	(*PartMember)(nil),          // 57: bindery.ir.v1.PartMember
+	(*MediaRange)(nil),          // 58: bindery.ir.v1.MediaRange
+	(*ResultMeta)(nil),          // 59: bindery.ir.v1.ResultMeta
+	(*Tool)(nil),                // 60: bindery.ir.v1.Tool
+	(*SecurityScheme)(nil),      // 61: bindery.ir.v1.SecurityScheme
+	(*NoAuthScheme)(nil),        // 62: bindery.ir.v1.NoAuthScheme
+	(*OAuth2Scheme)(nil),        // 63: bindery.ir.v1.OAuth2Scheme
+	(*Retry)(nil),               // 64: bindery.ir.v1.Retry
+	(*PathPart)(nil),            // 65: bindery.ir.v1.PathPart
+	(*Argument)(nil),            // 66: bindery.ir.v1.Argument
+	(*Payload)(nil),             // 67: bindery.ir.v1.Payload
+	(*Output)(nil),              // 68: bindery.ir.v1.Output
+	(*Annotations)(nil),         // 69: bindery.ir.v1.Annotations
+	(*CallCheck)(nil),           // 70: bindery.ir.v1.CallCheck
+	(*Subset)(nil),              // 71: bindery.ir.v1.Subset
+	(*Alternative)(nil),         // 72: bindery.ir.v1.Alternative
+	(*Prompt)(nil),              // 73: bindery.ir.v1.Prompt
+	(*PromptArgument)(nil),      // 74: bindery.ir.v1.PromptArgument
+	(*PromptMessages)(nil),      // 75: bindery.ir.v1.PromptMessages
+	(*PromptMessage)(nil),       // 76: bindery.ir.v1.PromptMessage
+	(*PromptUse)(nil),           // 77: bindery.ir.v1.PromptUse
+	(*Completion)(nil),          // 78: bindery.ir.v1.Completion
+	(*Values)(nil),              // 79: bindery.ir.v1.Values
+	(*CompletionUse)(nil),       // 80: bindery.ir.v1.CompletionUse
+	(*Use)(nil),                 // 81: bindery.ir.v1.Use
+	(*UseArgument)(nil),         // 82: bindery.ir.v1.UseArgument
+	(*Text)(nil),                // 83: bindery.ir.v1.Text
+	(*TextPart)(nil),            // 84: bindery.ir.v1.TextPart
+	(*Resource)(nil),            // 85: bindery.ir.v1.Resource
+	(*File)(nil),                // 86: bindery.ir.v1.File
+	(*ResourceTemplate)(nil),    // 87: bindery.ir.v1.ResourceTemplate
+	(*FilledText)(nil),          // 88: bindery.ir.v1.FilledText
+	(*VariableCompletion)(nil),  // 89: bindery.ir.v1.VariableCompletion
+	(*ContentAnnotations)(nil),  // 90: bindery.ir.v1.ContentAnnotations
+	(*Caching)(nil),             // 91: bindery.ir.v1.Caching
+	(*Cache)(nil),               // 92: bindery.ir.v1.Cache
+	(*Place)(nil),               // 93: bindery.ir.v1.Place
+	(*Step)(nil),                // 94: bindery.ir.v1.Step
+	(*Every)(nil),               // 95: bindery.ir.v1.Every
+	(*State)(nil),               // 96: bindery.ir.v1.State
+	(*Ask)(nil),                 // 97: bindery.ir.v1.Ask
+	(*Form)(nil),                // 98: bindery.ir.v1.Form
+	(*Visit)(nil),               // 99: bindery.ir.v1.Visit
+	(*AskArgument)(nil),         // 100: bindery.ir.v1.AskArgument
+	(*Notices)(nil),             // 101: bindery.ir.v1.Notices
+	(*ProgressNotice)(nil),      // 102: bindery.ir.v1.ProgressNotice
+	(*LogNotice)(nil),           // 103: bindery.ir.v1.LogNotice
+	(*durationpb.Duration)(nil), // 104: google.protobuf.Duration
 }
 var file_bindery_ir_v1_ir_proto_depIdxs = []int32{
 	25,  // 0: bindery.ir.v1.Manifest.bindings:type_name -> bindery.ir.v1.BlobRef
 	25,  // 1: bindery.ir.v1.Manifest.schemas:type_name -> bindery.ir.v1.BlobRef
 	25,  // 2: bindery.ir.v1.Manifest.files:type_name -> bindery.ir.v1.BlobRef
-	30,  // 3: bindery.ir.v1.Binding.upstream:type_name -> bindery.ir.v1.Upstream
-	40,  // 4: bindery.ir.v1.Binding.meta:type_name -> bindery.ir.v1.MetaRule
-	42,  // 5: bindery.ir.v1.Binding.errors:type_name -> bindery.ir.v1.Errors
-	56,  // 6: bindery.ir.v1.Binding.tools:type_name -> bindery.ir.v1.Tool
-	29,  // 7: bindery.ir.v1.Binding.documents:type_name -> bindery.ir.v1.Document
-	89,  // 8: bindery.ir.v1.Binding.redact:type_name -> bindery.ir.v1.Place
-	89,  // 9: bindery.ir.v1.Binding.reveal:type_name -> bindery.ir.v1.Place
-	81,  // 10: bindery.ir.v1.Binding.resources:type_name -> bindery.ir.v1.Resource
-	83,  // 11: bindery.ir.v1.Binding.templates:type_name -> bindery.ir.v1.ResourceTemplate
-	87,  // 12: bindery.ir.v1.Binding.caching:type_name -> bindery.ir.v1.Caching
-	69,  // 13: bindery.ir.v1.Binding.prompts:type_name -> bindery.ir.v1.Prompt
-	28,  // 14: bindery.ir.v1.Binding.icons:type_name -> bindery.ir.v1.Icon
-	92,  // 15: bindery.ir.v1.Binding.state:type_name -> bindery.ir.v1.State
-	0,   // 16: bindery.ir.v1.Icon.theme:type_name -> bindery.ir.v1.IconTheme
-	100, // 17: bindery.ir.v1.Document.max_age:type_name -> google.protobuf.Duration
-	1,   // 18: bindery.ir.v1.Upstream.scheme:type_name -> bindery.ir.v1.Scheme
-	33,  // 19: bindery.ir.v1.Upstream.headers:type_name -> bindery.ir.v1.Header
-	34,  // 20: bindery.ir.v1.Upstream.credential:type_name -> bindery.ir.v1.Credential
-	31,  // 21: bindery.ir.v1.Upstream.retry_budget:type_name -> bindery.ir.v1.RetryBudget
-	32,  // 22: bindery.ir.v1.Upstream.tls:type_name -> bindery.ir.v1.TLS
-	2,   // 23: bindery.ir.v1.TLS.min:type_name -> bindery.ir.v1.TLSVersion
-	35,  // 24: bindery.ir.v1.Credential.bearer:type_name -> bindery.ir.v1.BearerCredential
-	36,  // 25: bindery.ir.v1.Credential.basic:type_name -> bindery.ir.v1.BasicCredential
-	37,  // 26: bindery.ir.v1.Credential.header:type_name -> bindery.ir.v1.HeaderCredential
-	38,  // 27: bindery.ir.v1.Credential.oauth2:type_name -> bindery.ir.v1.OAuth2Credential
-	1,   // 28: bindery.ir.v1.OAuth2Credential.scheme:type_name -> bindery.ir.v1.Scheme
-	39,  // 29: bindery.ir.v1.OAuth2Credential.parameters:type_name -> bindery.ir.v1.TokenParameter
-	3,   // 30: bindery.ir.v1.OAuth2Credential.client_auth:type_name -> bindery.ir.v1.ClientAuth
-	32,  // 31: bindery.ir.v1.OAuth2Credential.tls:type_name -> bindery.ir.v1.TLS
-	4,   // 32: bindery.ir.v1.MetaRule.format:type_name -> bindery.ir.v1.Format
-	5,   // 33: bindery.ir.v1.MetaRule.generate:type_name -> bindery.ir.v1.Generate
-	6,   // 34: bindery.ir.v1.Errors.style:type_name -> bindery.ir.v1.ErrorStyle
-	41,  // 35: bindery.ir.v1.Errors.unwrap:type_name -> bindery.ir.v1.Pointer
-	41,  // 36: bindery.ir.v1.Errors.message:type_name -> bindery.ir.v1.Pointer
-	45,  // 37: bindery.ir.v1.Errors.rules:type_name -> bindery.ir.v1.ErrorRule
-	50,  // 38: bindery.ir.v1.Errors.payload:type_name -> bindery.ir.v1.PayloadError
-	43,  // 39: bindery.ir.v1.Errors.tool_codes:type_name -> bindery.ir.v1.Codes
-	43,  // 40: bindery.ir.v1.Errors.resource_codes:type_name -> bindery.ir.v1.Codes
-	43,  // 41: bindery.ir.v1.Errors.prompt_codes:type_name -> bindery.ir.v1.Codes
-	7,   // 42: bindery.ir.v1.Condition.failure:type_name -> bindery.ir.v1.Failure
-	44,  // 43: bindery.ir.v1.ErrorRule.conditions:type_name -> bindery.ir.v1.Condition
-	49,  // 44: bindery.ir.v1.ErrorRule.set:type_name -> bindery.ir.v1.Member
-	49,  // 45: bindery.ir.v1.ErrorRule.fallback:type_name -> bindery.ir.v1.Member
-	46,  // 46: bindery.ir.v1.ErrorRule.body:type_name -> bindery.ir.v1.BodyCondition
-	48,  // 47: bindery.ir.v1.ErrorRule.headers:type_name -> bindery.ir.v1.HeaderMember
-	41,  // 48: bindery.ir.v1.BodyCondition.at:type_name -> bindery.ir.v1.Pointer
-	47,  // 49: bindery.ir.v1.BodyCondition.values:type_name -> bindery.ir.v1.Scalar
-	49,  // 50: bindery.ir.v1.PayloadError.data:type_name -> bindery.ir.v1.Member
-	51,  // 51: bindery.ir.v1.PayloadError.keywords:type_name -> bindery.ir.v1.KeywordWord
-	10,  // 52: bindery.ir.v1.ContentPart.kind:type_name -> bindery.ir.v1.PartKind
-	53,  // 53: bindery.ir.v1.ContentPart.members:type_name -> bindery.ir.v1.PartMember
-	53,  // 54: bindery.ir.v1.ContentPart.annotations:type_name -> bindery.ir.v1.PartMember
-	11,  // 55: bindery.ir.v1.PartMember.field:type_name -> bindery.ir.v1.PartField
-	41,  // 56: bindery.ir.v1.PartMember.body:type_name -> bindery.ir.v1.Pointer
-	10,  // 57: bindery.ir.v1.MediaRange.kind:type_name -> bindery.ir.v1.PartKind
-	41,  // 58: bindery.ir.v1.ResultMeta.body:type_name -> bindery.ir.v1.Pointer
-	8,   // 59: bindery.ir.v1.Tool.method:type_name -> bindery.ir.v1.Method
-	61,  // 60: bindery.ir.v1.Tool.path:type_name -> bindery.ir.v1.PathPart
-	62,  // 61: bindery.ir.v1.Tool.arguments:type_name -> bindery.ir.v1.Argument
-	63,  // 62: bindery.ir.v1.Tool.payload:type_name -> bindery.ir.v1.Payload
-	100, // 63: bindery.ir.v1.Tool.timeout:type_name -> google.protobuf.Duration
-	65,  // 64: bindery.ir.v1.Tool.annotations:type_name -> bindery.ir.v1.Annotations
-	9,   // 65: bindery.ir.v1.Tool.result:type_name -> bindery.ir.v1.ResultMode
-	64,  // 66: bindery.ir.v1.Tool.output:type_name -> bindery.ir.v1.Output
-	54,  // 67: bindery.ir.v1.Tool.produces:type_name -> bindery.ir.v1.MediaRange
-	55,  // 68: bindery.ir.v1.Tool.result_meta:type_name -> bindery.ir.v1.ResultMeta
-	60,  // 69: bindery.ir.v1.Tool.retry:type_name -> bindery.ir.v1.Retry
-	66,  // 70: bindery.ir.v1.Tool.checks:type_name -> bindery.ir.v1.CallCheck
-	28,  // 71: bindery.ir.v1.Tool.icons:type_name -> bindery.ir.v1.Icon
-	57,  // 72: bindery.ir.v1.Tool.security_schemes:type_name -> bindery.ir.v1.SecurityScheme
-	49,  // 73: bindery.ir.v1.Tool.entry_meta:type_name -> bindery.ir.v1.Member
-	93,  // 74: bindery.ir.v1.Tool.asks:type_name -> bindery.ir.v1.Ask
-	20,  // 75: bindery.ir.v1.Tool.requires:type_name -> bindery.ir.v1.ClientCapability
-	97,  // 76: bindery.ir.v1.Tool.notices:type_name -> bindery.ir.v1.Notices
-	52,  // 77: bindery.ir.v1.Tool.content:type_name -> bindery.ir.v1.ContentPart
-	41,  // 78: bindery.ir.v1.Tool.moved:type_name -> bindery.ir.v1.Pointer
-	58,  // 79: bindery.ir.v1.SecurityScheme.no_auth:type_name -> bindery.ir.v1.NoAuthScheme
-	59,  // 80: bindery.ir.v1.SecurityScheme.oauth2:type_name -> bindery.ir.v1.OAuth2Scheme
-	100, // 81: bindery.ir.v1.Retry.max_wait:type_name -> google.protobuf.Duration
-	100, // 82: bindery.ir.v1.Retry.backoff:type_name -> google.protobuf.Duration
-	12,  // 83: bindery.ir.v1.Argument.in:type_name -> bindery.ir.v1.ArgumentIn
-	13,  // 84: bindery.ir.v1.Argument.type:type_name -> bindery.ir.v1.ArgumentType
-	13,  // 85: bindery.ir.v1.Argument.items:type_name -> bindery.ir.v1.ArgumentType
-	14,  // 86: bindery.ir.v1.Argument.style:type_name -> bindery.ir.v1.ArrayStyle
-	15,  // 87: bindery.ir.v1.Payload.check:type_name -> bindery.ir.v1.Check
-	15,  // 88: bindery.ir.v1.Output.check:type_name -> bindery.ir.v1.Check
-	16,  // 89: bindery.ir.v1.CallCheck.level:type_name -> bindery.ir.v1.CheckLevel
-	89,  // 90: bindery.ir.v1.CallCheck.has:type_name -> bindery.ir.v1.Place
-	67,  // 91: bindery.ir.v1.CallCheck.subset:type_name -> bindery.ir.v1.Subset
-	68,  // 92: bindery.ir.v1.CallCheck.or:type_name -> bindery.ir.v1.Alternative
-	89,  // 93: bindery.ir.v1.Subset.these:type_name -> bindery.ir.v1.Place
-	89,  // 94: bindery.ir.v1.Subset.of:type_name -> bindery.ir.v1.Place
-	89,  // 95: bindery.ir.v1.Alternative.at:type_name -> bindery.ir.v1.Place
-	47,  // 96: bindery.ir.v1.Alternative.equals:type_name -> bindery.ir.v1.Scalar
-	70,  // 97: bindery.ir.v1.Prompt.arguments:type_name -> bindery.ir.v1.PromptArgument
-	71,  // 98: bindery.ir.v1.Prompt.messages:type_name -> bindery.ir.v1.PromptMessages
-	73,  // 99: bindery.ir.v1.Prompt.use:type_name -> bindery.ir.v1.PromptUse
-	74,  // 100: bindery.ir.v1.PromptArgument.completion:type_name -> bindery.ir.v1.Completion
-	72,  // 101: bindery.ir.v1.PromptMessages.messages:type_name -> bindery.ir.v1.PromptMessage
-	18,  // 102: bindery.ir.v1.PromptMessage.role:type_name -> bindery.ir.v1.Role
-	79,  // 103: bindery.ir.v1.PromptMessage.text:type_name -> bindery.ir.v1.Text
-	77,  // 104: bindery.ir.v1.PromptUse.use:type_name -> bindery.ir.v1.Use
-	41,  // 105: bindery.ir.v1.PromptUse.at:type_name -> bindery.ir.v1.Pointer
-	75,  // 106: bindery.ir.v1.Completion.values:type_name -> bindery.ir.v1.Values
-	76,  // 107: bindery.ir.v1.Completion.use:type_name -> bindery.ir.v1.CompletionUse
-	77,  // 108: bindery.ir.v1.CompletionUse.use:type_name -> bindery.ir.v1.Use
-	89,  // 109: bindery.ir.v1.CompletionUse.at:type_name -> bindery.ir.v1.Place
-	78,  // 110: bindery.ir.v1.Use.arguments:type_name -> bindery.ir.v1.UseArgument
-	79,  // 111: bindery.ir.v1.UseArgument.text:type_name -> bindery.ir.v1.Text
-	80,  // 112: bindery.ir.v1.Text.parts:type_name -> bindery.ir.v1.TextPart
-	86,  // 113: bindery.ir.v1.Resource.annotations:type_name -> bindery.ir.v1.ContentAnnotations
-	49,  // 114: bindery.ir.v1.Resource.entry_meta:type_name -> bindery.ir.v1.Member
-	88,  // 115: bindery.ir.v1.Resource.cache:type_name -> bindery.ir.v1.Cache
-	82,  // 116: bindery.ir.v1.Resource.file:type_name -> bindery.ir.v1.File
-	77,  // 117: bindery.ir.v1.Resource.use:type_name -> bindery.ir.v1.Use
-	28,  // 118: bindery.ir.v1.Resource.icons:type_name -> bindery.ir.v1.Icon
-	79,  // 119: bindery.ir.v1.ResourceTemplate.uri:type_name -> bindery.ir.v1.Text
-	86,  // 120: bindery.ir.v1.ResourceTemplate.annotations:type_name -> bindery.ir.v1.ContentAnnotations
-	49,  // 121: bindery.ir.v1.ResourceTemplate.entry_meta:type_name -> bindery.ir.v1.Member
-	88,  // 122: bindery.ir.v1.ResourceTemplate.cache:type_name -> bindery.ir.v1.Cache
-	84,  // 123: bindery.ir.v1.ResourceTemplate.text:type_name -> bindery.ir.v1.FilledText
-	77,  // 124: bindery.ir.v1.ResourceTemplate.use:type_name -> bindery.ir.v1.Use
-	85,  // 125: bindery.ir.v1.ResourceTemplate.completions:type_name -> bindery.ir.v1.VariableCompletion
-	28,  // 126: bindery.ir.v1.ResourceTemplate.icons:type_name -> bindery.ir.v1.Icon
-	79,  // 127: bindery.ir.v1.FilledText.text:type_name -> bindery.ir.v1.Text
-	74,  // 128: bindery.ir.v1.VariableCompletion.completion:type_name -> bindery.ir.v1.Completion
-	18,  // 129: bindery.ir.v1.ContentAnnotations.audience:type_name -> bindery.ir.v1.Role
-	88,  // 130: bindery.ir.v1.Caching.tools:type_name -> bindery.ir.v1.Cache
-	88,  // 131: bindery.ir.v1.Caching.resources:type_name -> bindery.ir.v1.Cache
-	88,  // 132: bindery.ir.v1.Caching.templates:type_name -> bindery.ir.v1.Cache
-	88,  // 133: bindery.ir.v1.Caching.prompts:type_name -> bindery.ir.v1.Cache
-	88,  // 134: bindery.ir.v1.Caching.discover:type_name -> bindery.ir.v1.Cache
-	100, // 135: bindery.ir.v1.Cache.ttl:type_name -> google.protobuf.Duration
-	19,  // 136: bindery.ir.v1.Cache.scope:type_name -> bindery.ir.v1.CacheScope
-	17,  // 137: bindery.ir.v1.Place.side:type_name -> bindery.ir.v1.Side
-	90,  // 138: bindery.ir.v1.Place.steps:type_name -> bindery.ir.v1.Step
-	91,  // 139: bindery.ir.v1.Step.every:type_name -> bindery.ir.v1.Every
-	100, // 140: bindery.ir.v1.State.lifetime:type_name -> google.protobuf.Duration
-	44,  // 141: bindery.ir.v1.Ask.conditions:type_name -> bindery.ir.v1.Condition
-	46,  // 142: bindery.ir.v1.Ask.body:type_name -> bindery.ir.v1.BodyCondition
-	41,  // 143: bindery.ir.v1.Ask.requests:type_name -> bindery.ir.v1.Pointer
-	94,  // 144: bindery.ir.v1.Ask.form:type_name -> bindery.ir.v1.Form
-	95,  // 145: bindery.ir.v1.Ask.visit:type_name -> bindery.ir.v1.Visit
-	96,  // 146: bindery.ir.v1.Ask.arguments:type_name -> bindery.ir.v1.AskArgument
-	21,  // 147: bindery.ir.v1.Ask.otherwise:type_name -> bindery.ir.v1.Otherwise
-	41,  // 148: bindery.ir.v1.Visit.at:type_name -> bindery.ir.v1.Pointer
-	22,  // 149: bindery.ir.v1.AskArgument.side:type_name -> bindery.ir.v1.AskSide
-	41,  // 150: bindery.ir.v1.AskArgument.at:type_name -> bindery.ir.v1.Pointer
-	100, // 151: bindery.ir.v1.Notices.every:type_name -> google.protobuf.Duration
-	98,  // 152: bindery.ir.v1.Notices.progress:type_name -> bindery.ir.v1.ProgressNotice
-	99,  // 153: bindery.ir.v1.Notices.log:type_name -> bindery.ir.v1.LogNotice
-	23,  // 154: bindery.ir.v1.LogNotice.level:type_name -> bindery.ir.v1.LogLevel
-	155, // [155:155] is the sub-list for method output_type
-	155, // [155:155] is the sub-list for method input_type
-	155, // [155:155] is the sub-list for extension type_name
-	155, // [155:155] is the sub-list for extension extendee
-	0,   // [0:155] is the sub-list for field type_name
+	31,  // 3: bindery.ir.v1.Binding.upstream:type_name -> bindery.ir.v1.Upstream
+	41,  // 4: bindery.ir.v1.Binding.meta:type_name -> bindery.ir.v1.MetaRule
+	46,  // 5: bindery.ir.v1.Binding.errors:type_name -> bindery.ir.v1.Errors
+	60,  // 6: bindery.ir.v1.Binding.tools:type_name -> bindery.ir.v1.Tool
+	30,  // 7: bindery.ir.v1.Binding.documents:type_name -> bindery.ir.v1.Document
+	93,  // 8: bindery.ir.v1.Binding.redact:type_name -> bindery.ir.v1.Place
+	93,  // 9: bindery.ir.v1.Binding.reveal:type_name -> bindery.ir.v1.Place
+	85,  // 10: bindery.ir.v1.Binding.resources:type_name -> bindery.ir.v1.Resource
+	87,  // 11: bindery.ir.v1.Binding.templates:type_name -> bindery.ir.v1.ResourceTemplate
+	91,  // 12: bindery.ir.v1.Binding.caching:type_name -> bindery.ir.v1.Caching
+	73,  // 13: bindery.ir.v1.Binding.prompts:type_name -> bindery.ir.v1.Prompt
+	29,  // 14: bindery.ir.v1.Binding.icons:type_name -> bindery.ir.v1.Icon
+	28,  // 15: bindery.ir.v1.Binding.locales:type_name -> bindery.ir.v1.Locales
+	96,  // 16: bindery.ir.v1.Binding.state:type_name -> bindery.ir.v1.State
+	0,   // 17: bindery.ir.v1.Icon.theme:type_name -> bindery.ir.v1.IconTheme
+	104, // 18: bindery.ir.v1.Document.max_age:type_name -> google.protobuf.Duration
+	1,   // 19: bindery.ir.v1.Upstream.scheme:type_name -> bindery.ir.v1.Scheme
+	34,  // 20: bindery.ir.v1.Upstream.headers:type_name -> bindery.ir.v1.Header
+	35,  // 21: bindery.ir.v1.Upstream.credential:type_name -> bindery.ir.v1.Credential
+	32,  // 22: bindery.ir.v1.Upstream.retry_budget:type_name -> bindery.ir.v1.RetryBudget
+	33,  // 23: bindery.ir.v1.Upstream.tls:type_name -> bindery.ir.v1.TLS
+	2,   // 24: bindery.ir.v1.TLS.min:type_name -> bindery.ir.v1.TLSVersion
+	36,  // 25: bindery.ir.v1.Credential.bearer:type_name -> bindery.ir.v1.BearerCredential
+	37,  // 26: bindery.ir.v1.Credential.basic:type_name -> bindery.ir.v1.BasicCredential
+	38,  // 27: bindery.ir.v1.Credential.header:type_name -> bindery.ir.v1.HeaderCredential
+	39,  // 28: bindery.ir.v1.Credential.oauth2:type_name -> bindery.ir.v1.OAuth2Credential
+	1,   // 29: bindery.ir.v1.OAuth2Credential.scheme:type_name -> bindery.ir.v1.Scheme
+	40,  // 30: bindery.ir.v1.OAuth2Credential.parameters:type_name -> bindery.ir.v1.TokenParameter
+	3,   // 31: bindery.ir.v1.OAuth2Credential.client_auth:type_name -> bindery.ir.v1.ClientAuth
+	33,  // 32: bindery.ir.v1.OAuth2Credential.tls:type_name -> bindery.ir.v1.TLS
+	4,   // 33: bindery.ir.v1.MetaRule.format:type_name -> bindery.ir.v1.Format
+	5,   // 34: bindery.ir.v1.MetaRule.generate:type_name -> bindery.ir.v1.Generate
+	42,  // 35: bindery.ir.v1.MetaRule.sources:type_name -> bindery.ir.v1.MetaSource
+	43,  // 36: bindery.ir.v1.MetaSource.request_meta:type_name -> bindery.ir.v1.RequestMeta
+	44,  // 37: bindery.ir.v1.MetaSource.locale:type_name -> bindery.ir.v1.NegotiatedLocale
+	45,  // 38: bindery.ir.v1.RequestMeta.at:type_name -> bindery.ir.v1.Pointer
+	6,   // 39: bindery.ir.v1.Errors.style:type_name -> bindery.ir.v1.ErrorStyle
+	45,  // 40: bindery.ir.v1.Errors.unwrap:type_name -> bindery.ir.v1.Pointer
+	45,  // 41: bindery.ir.v1.Errors.message:type_name -> bindery.ir.v1.Pointer
+	49,  // 42: bindery.ir.v1.Errors.rules:type_name -> bindery.ir.v1.ErrorRule
+	54,  // 43: bindery.ir.v1.Errors.payload:type_name -> bindery.ir.v1.PayloadError
+	47,  // 44: bindery.ir.v1.Errors.tool_codes:type_name -> bindery.ir.v1.Codes
+	47,  // 45: bindery.ir.v1.Errors.resource_codes:type_name -> bindery.ir.v1.Codes
+	47,  // 46: bindery.ir.v1.Errors.prompt_codes:type_name -> bindery.ir.v1.Codes
+	7,   // 47: bindery.ir.v1.Condition.failure:type_name -> bindery.ir.v1.Failure
+	48,  // 48: bindery.ir.v1.ErrorRule.conditions:type_name -> bindery.ir.v1.Condition
+	53,  // 49: bindery.ir.v1.ErrorRule.set:type_name -> bindery.ir.v1.Member
+	53,  // 50: bindery.ir.v1.ErrorRule.fallback:type_name -> bindery.ir.v1.Member
+	50,  // 51: bindery.ir.v1.ErrorRule.body:type_name -> bindery.ir.v1.BodyCondition
+	52,  // 52: bindery.ir.v1.ErrorRule.headers:type_name -> bindery.ir.v1.HeaderMember
+	45,  // 53: bindery.ir.v1.BodyCondition.at:type_name -> bindery.ir.v1.Pointer
+	51,  // 54: bindery.ir.v1.BodyCondition.values:type_name -> bindery.ir.v1.Scalar
+	53,  // 55: bindery.ir.v1.PayloadError.data:type_name -> bindery.ir.v1.Member
+	55,  // 56: bindery.ir.v1.PayloadError.keywords:type_name -> bindery.ir.v1.KeywordWord
+	10,  // 57: bindery.ir.v1.ContentPart.kind:type_name -> bindery.ir.v1.PartKind
+	57,  // 58: bindery.ir.v1.ContentPart.members:type_name -> bindery.ir.v1.PartMember
+	57,  // 59: bindery.ir.v1.ContentPart.annotations:type_name -> bindery.ir.v1.PartMember
+	11,  // 60: bindery.ir.v1.PartMember.field:type_name -> bindery.ir.v1.PartField
+	45,  // 61: bindery.ir.v1.PartMember.body:type_name -> bindery.ir.v1.Pointer
+	10,  // 62: bindery.ir.v1.MediaRange.kind:type_name -> bindery.ir.v1.PartKind
+	45,  // 63: bindery.ir.v1.ResultMeta.body:type_name -> bindery.ir.v1.Pointer
+	8,   // 64: bindery.ir.v1.Tool.method:type_name -> bindery.ir.v1.Method
+	65,  // 65: bindery.ir.v1.Tool.path:type_name -> bindery.ir.v1.PathPart
+	66,  // 66: bindery.ir.v1.Tool.arguments:type_name -> bindery.ir.v1.Argument
+	67,  // 67: bindery.ir.v1.Tool.payload:type_name -> bindery.ir.v1.Payload
+	104, // 68: bindery.ir.v1.Tool.timeout:type_name -> google.protobuf.Duration
+	69,  // 69: bindery.ir.v1.Tool.annotations:type_name -> bindery.ir.v1.Annotations
+	9,   // 70: bindery.ir.v1.Tool.result:type_name -> bindery.ir.v1.ResultMode
+	68,  // 71: bindery.ir.v1.Tool.output:type_name -> bindery.ir.v1.Output
+	58,  // 72: bindery.ir.v1.Tool.produces:type_name -> bindery.ir.v1.MediaRange
+	59,  // 73: bindery.ir.v1.Tool.result_meta:type_name -> bindery.ir.v1.ResultMeta
+	64,  // 74: bindery.ir.v1.Tool.retry:type_name -> bindery.ir.v1.Retry
+	70,  // 75: bindery.ir.v1.Tool.checks:type_name -> bindery.ir.v1.CallCheck
+	29,  // 76: bindery.ir.v1.Tool.icons:type_name -> bindery.ir.v1.Icon
+	61,  // 77: bindery.ir.v1.Tool.security_schemes:type_name -> bindery.ir.v1.SecurityScheme
+	53,  // 78: bindery.ir.v1.Tool.entry_meta:type_name -> bindery.ir.v1.Member
+	97,  // 79: bindery.ir.v1.Tool.asks:type_name -> bindery.ir.v1.Ask
+	20,  // 80: bindery.ir.v1.Tool.requires:type_name -> bindery.ir.v1.ClientCapability
+	101, // 81: bindery.ir.v1.Tool.notices:type_name -> bindery.ir.v1.Notices
+	56,  // 82: bindery.ir.v1.Tool.content:type_name -> bindery.ir.v1.ContentPart
+	45,  // 83: bindery.ir.v1.Tool.moved:type_name -> bindery.ir.v1.Pointer
+	62,  // 84: bindery.ir.v1.SecurityScheme.no_auth:type_name -> bindery.ir.v1.NoAuthScheme
+	63,  // 85: bindery.ir.v1.SecurityScheme.oauth2:type_name -> bindery.ir.v1.OAuth2Scheme
+	104, // 86: bindery.ir.v1.Retry.max_wait:type_name -> google.protobuf.Duration
+	104, // 87: bindery.ir.v1.Retry.backoff:type_name -> google.protobuf.Duration
+	12,  // 88: bindery.ir.v1.Argument.in:type_name -> bindery.ir.v1.ArgumentIn
+	13,  // 89: bindery.ir.v1.Argument.type:type_name -> bindery.ir.v1.ArgumentType
+	13,  // 90: bindery.ir.v1.Argument.items:type_name -> bindery.ir.v1.ArgumentType
+	14,  // 91: bindery.ir.v1.Argument.style:type_name -> bindery.ir.v1.ArrayStyle
+	15,  // 92: bindery.ir.v1.Payload.check:type_name -> bindery.ir.v1.Check
+	15,  // 93: bindery.ir.v1.Output.check:type_name -> bindery.ir.v1.Check
+	16,  // 94: bindery.ir.v1.CallCheck.level:type_name -> bindery.ir.v1.CheckLevel
+	93,  // 95: bindery.ir.v1.CallCheck.has:type_name -> bindery.ir.v1.Place
+	71,  // 96: bindery.ir.v1.CallCheck.subset:type_name -> bindery.ir.v1.Subset
+	72,  // 97: bindery.ir.v1.CallCheck.or:type_name -> bindery.ir.v1.Alternative
+	93,  // 98: bindery.ir.v1.Subset.these:type_name -> bindery.ir.v1.Place
+	93,  // 99: bindery.ir.v1.Subset.of:type_name -> bindery.ir.v1.Place
+	93,  // 100: bindery.ir.v1.Alternative.at:type_name -> bindery.ir.v1.Place
+	51,  // 101: bindery.ir.v1.Alternative.equals:type_name -> bindery.ir.v1.Scalar
+	74,  // 102: bindery.ir.v1.Prompt.arguments:type_name -> bindery.ir.v1.PromptArgument
+	75,  // 103: bindery.ir.v1.Prompt.messages:type_name -> bindery.ir.v1.PromptMessages
+	77,  // 104: bindery.ir.v1.Prompt.use:type_name -> bindery.ir.v1.PromptUse
+	78,  // 105: bindery.ir.v1.PromptArgument.completion:type_name -> bindery.ir.v1.Completion
+	76,  // 106: bindery.ir.v1.PromptMessages.messages:type_name -> bindery.ir.v1.PromptMessage
+	18,  // 107: bindery.ir.v1.PromptMessage.role:type_name -> bindery.ir.v1.Role
+	83,  // 108: bindery.ir.v1.PromptMessage.text:type_name -> bindery.ir.v1.Text
+	81,  // 109: bindery.ir.v1.PromptUse.use:type_name -> bindery.ir.v1.Use
+	45,  // 110: bindery.ir.v1.PromptUse.at:type_name -> bindery.ir.v1.Pointer
+	79,  // 111: bindery.ir.v1.Completion.values:type_name -> bindery.ir.v1.Values
+	80,  // 112: bindery.ir.v1.Completion.use:type_name -> bindery.ir.v1.CompletionUse
+	81,  // 113: bindery.ir.v1.CompletionUse.use:type_name -> bindery.ir.v1.Use
+	93,  // 114: bindery.ir.v1.CompletionUse.at:type_name -> bindery.ir.v1.Place
+	82,  // 115: bindery.ir.v1.Use.arguments:type_name -> bindery.ir.v1.UseArgument
+	83,  // 116: bindery.ir.v1.UseArgument.text:type_name -> bindery.ir.v1.Text
+	84,  // 117: bindery.ir.v1.Text.parts:type_name -> bindery.ir.v1.TextPart
+	90,  // 118: bindery.ir.v1.Resource.annotations:type_name -> bindery.ir.v1.ContentAnnotations
+	53,  // 119: bindery.ir.v1.Resource.entry_meta:type_name -> bindery.ir.v1.Member
+	92,  // 120: bindery.ir.v1.Resource.cache:type_name -> bindery.ir.v1.Cache
+	86,  // 121: bindery.ir.v1.Resource.file:type_name -> bindery.ir.v1.File
+	81,  // 122: bindery.ir.v1.Resource.use:type_name -> bindery.ir.v1.Use
+	29,  // 123: bindery.ir.v1.Resource.icons:type_name -> bindery.ir.v1.Icon
+	83,  // 124: bindery.ir.v1.ResourceTemplate.uri:type_name -> bindery.ir.v1.Text
+	90,  // 125: bindery.ir.v1.ResourceTemplate.annotations:type_name -> bindery.ir.v1.ContentAnnotations
+	53,  // 126: bindery.ir.v1.ResourceTemplate.entry_meta:type_name -> bindery.ir.v1.Member
+	92,  // 127: bindery.ir.v1.ResourceTemplate.cache:type_name -> bindery.ir.v1.Cache
+	88,  // 128: bindery.ir.v1.ResourceTemplate.text:type_name -> bindery.ir.v1.FilledText
+	81,  // 129: bindery.ir.v1.ResourceTemplate.use:type_name -> bindery.ir.v1.Use
+	89,  // 130: bindery.ir.v1.ResourceTemplate.completions:type_name -> bindery.ir.v1.VariableCompletion
+	29,  // 131: bindery.ir.v1.ResourceTemplate.icons:type_name -> bindery.ir.v1.Icon
+	83,  // 132: bindery.ir.v1.FilledText.text:type_name -> bindery.ir.v1.Text
+	78,  // 133: bindery.ir.v1.VariableCompletion.completion:type_name -> bindery.ir.v1.Completion
+	18,  // 134: bindery.ir.v1.ContentAnnotations.audience:type_name -> bindery.ir.v1.Role
+	92,  // 135: bindery.ir.v1.Caching.tools:type_name -> bindery.ir.v1.Cache
+	92,  // 136: bindery.ir.v1.Caching.resources:type_name -> bindery.ir.v1.Cache
+	92,  // 137: bindery.ir.v1.Caching.templates:type_name -> bindery.ir.v1.Cache
+	92,  // 138: bindery.ir.v1.Caching.prompts:type_name -> bindery.ir.v1.Cache
+	92,  // 139: bindery.ir.v1.Caching.discover:type_name -> bindery.ir.v1.Cache
+	104, // 140: bindery.ir.v1.Cache.ttl:type_name -> google.protobuf.Duration
+	19,  // 141: bindery.ir.v1.Cache.scope:type_name -> bindery.ir.v1.CacheScope
+	17,  // 142: bindery.ir.v1.Place.side:type_name -> bindery.ir.v1.Side
+	94,  // 143: bindery.ir.v1.Place.steps:type_name -> bindery.ir.v1.Step
+	95,  // 144: bindery.ir.v1.Step.every:type_name -> bindery.ir.v1.Every
+	104, // 145: bindery.ir.v1.State.lifetime:type_name -> google.protobuf.Duration
+	48,  // 146: bindery.ir.v1.Ask.conditions:type_name -> bindery.ir.v1.Condition
+	50,  // 147: bindery.ir.v1.Ask.body:type_name -> bindery.ir.v1.BodyCondition
+	45,  // 148: bindery.ir.v1.Ask.requests:type_name -> bindery.ir.v1.Pointer
+	98,  // 149: bindery.ir.v1.Ask.form:type_name -> bindery.ir.v1.Form
+	99,  // 150: bindery.ir.v1.Ask.visit:type_name -> bindery.ir.v1.Visit
+	100, // 151: bindery.ir.v1.Ask.arguments:type_name -> bindery.ir.v1.AskArgument
+	21,  // 152: bindery.ir.v1.Ask.otherwise:type_name -> bindery.ir.v1.Otherwise
+	45,  // 153: bindery.ir.v1.Visit.at:type_name -> bindery.ir.v1.Pointer
+	22,  // 154: bindery.ir.v1.AskArgument.side:type_name -> bindery.ir.v1.AskSide
+	45,  // 155: bindery.ir.v1.AskArgument.at:type_name -> bindery.ir.v1.Pointer
+	104, // 156: bindery.ir.v1.Notices.every:type_name -> google.protobuf.Duration
+	102, // 157: bindery.ir.v1.Notices.progress:type_name -> bindery.ir.v1.ProgressNotice
+	103, // 158: bindery.ir.v1.Notices.log:type_name -> bindery.ir.v1.LogNotice
+	23,  // 159: bindery.ir.v1.LogNotice.level:type_name -> bindery.ir.v1.LogLevel
+	160, // [160:160] is the sub-list for method output_type
+	160, // [160:160] is the sub-list for method input_type
+	160, // [160:160] is the sub-list for extension type_name
+	160, // [160:160] is the sub-list for extension extendee
+	0,   // [0:160] is the sub-list for field type_name
 }
 
 func init() { file_bindery_ir_v1_ir_proto_init() }
@@ -8328,79 +8631,84 @@ func file_bindery_ir_v1_ir_proto_init() {
 	if File_bindery_ir_v1_ir_proto != nil {
 		return
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[10].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[11].OneofWrappers = []any{
 		(*Credential_Bearer)(nil),
 		(*Credential_Basic)(nil),
 		(*Credential_Header)(nil),
 		(*Credential_Oauth2)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[20].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[18].OneofWrappers = []any{
+		(*MetaSource_RequestMeta)(nil),
+		(*MetaSource_Header)(nil),
+		(*MetaSource_Locale)(nil),
+	}
+	file_bindery_ir_v1_ir_proto_msgTypes[24].OneofWrappers = []any{
 		(*Condition_Status)(nil),
 		(*Condition_Class)(nil),
 		(*Condition_Failure)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[21].OneofWrappers = []any{}
-	file_bindery_ir_v1_ir_proto_msgTypes[23].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[25].OneofWrappers = []any{}
+	file_bindery_ir_v1_ir_proto_msgTypes[27].OneofWrappers = []any{
 		(*Scalar_Text)(nil),
 		(*Scalar_Number)(nil),
 		(*Scalar_Truth)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[29].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[33].OneofWrappers = []any{
 		(*PartMember_Json)(nil),
 		(*PartMember_Body)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[31].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[35].OneofWrappers = []any{
 		(*ResultMeta_Header)(nil),
 		(*ResultMeta_Body)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[33].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[37].OneofWrappers = []any{
 		(*SecurityScheme_NoAuth)(nil),
 		(*SecurityScheme_Oauth2)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[37].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[41].OneofWrappers = []any{
 		(*PathPart_Literal)(nil),
 		(*PathPart_Argument)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[38].OneofWrappers = []any{}
-	file_bindery_ir_v1_ir_proto_msgTypes[42].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[42].OneofWrappers = []any{}
+	file_bindery_ir_v1_ir_proto_msgTypes[46].OneofWrappers = []any{
 		(*CallCheck_Has)(nil),
 		(*CallCheck_Subset)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[45].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[49].OneofWrappers = []any{
 		(*Prompt_Messages)(nil),
 		(*Prompt_Use)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[48].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[52].OneofWrappers = []any{
 		(*PromptMessage_Text)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[50].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[54].OneofWrappers = []any{
 		(*Completion_Values)(nil),
 		(*Completion_Use)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[54].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[58].OneofWrappers = []any{
 		(*UseArgument_Text)(nil),
 		(*UseArgument_Scalar)(nil),
 		(*UseArgument_Json)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[56].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[60].OneofWrappers = []any{
 		(*TextPart_Literal)(nil),
 		(*TextPart_Variable)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[57].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[61].OneofWrappers = []any{
 		(*Resource_File)(nil),
 		(*Resource_Use)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[59].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[63].OneofWrappers = []any{
 		(*ResourceTemplate_Text)(nil),
 		(*ResourceTemplate_Use)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[62].OneofWrappers = []any{}
-	file_bindery_ir_v1_ir_proto_msgTypes[64].OneofWrappers = []any{}
-	file_bindery_ir_v1_ir_proto_msgTypes[66].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[66].OneofWrappers = []any{}
+	file_bindery_ir_v1_ir_proto_msgTypes[68].OneofWrappers = []any{}
+	file_bindery_ir_v1_ir_proto_msgTypes[70].OneofWrappers = []any{
 		(*Step_Token)(nil),
 		(*Step_Every)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[69].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[73].OneofWrappers = []any{
 		(*Ask_Requests)(nil),
 		(*Ask_Form)(nil),
 		(*Ask_Visit)(nil),
@@ -8411,7 +8719,7 @@ func file_bindery_ir_v1_ir_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_bindery_ir_v1_ir_proto_rawDesc), len(file_bindery_ir_v1_ir_proto_rawDesc)),
 			NumEnums:      24,
-			NumMessages:   76,
+			NumMessages:   80,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

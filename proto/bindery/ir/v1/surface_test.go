@@ -23,3 +23,19 @@ func TestSharedIcons(t *testing.T) {
 		t.Errorf("problems are %q", problems)
 	}
 }
+
+// Bindings of one endpoint have the same locales, or none has any.
+func TestSharedLocales(t *testing.T) {
+	loans, rooms := library(), library()
+	loans.Name, rooms.Name, rooms.Endpoint = "loans", "rooms", "/rooms"
+	loans.Tools[0].Name, loans.Documents, rooms.Documents = "get_loan", nil, nil
+	rooms.Locales.Fallback = "de"
+	if problems := open(t, library(), loans, rooms).Validate(); problems != nil {
+		t.Errorf("problems are %q", problems)
+	}
+	loans.Locales.Fallback = "de"
+	problems := open(t, library(), loans, rooms).Validate()
+	if len(problems) != 1 || !strings.HasPrefix(problems[0].String(), `binding "loans": locales: endpoint /mcp has others`) {
+		t.Errorf("problems are %q", problems)
+	}
+}

@@ -85,6 +85,7 @@ func (c *Content) Validate() []Problem {
 	}
 	p.documents(c.Bindings, endpoints)
 	p.sharedIcons(c.Bindings)
+	p.sharedLocales(c.Bindings)
 	return p.list
 }
 
@@ -111,6 +112,7 @@ func (p *problems) bindingRules(b *Binding, schemas map[Digest][]byte) {
 	p.check(validName(b.GetName()), "name", "%q cannot be the name of a binding", b.GetName())
 	p.check(validEndpoint(b.GetEndpoint()), "endpoint", "%q cannot be the path of an endpoint", b.GetEndpoint())
 	p.icons(b.GetIcons())
+	p.locales(b.GetLocales())
 	p.upstream(b.GetUpstream())
 	p.meta(b)
 	p.errors(b.GetErrors())

@@ -23,6 +23,7 @@ func (p *problems) meta(b *Binding) {
 		p.check(r.GetMinLength() <= r.GetMaxLength(), field+".minLength", "it is more than the maximum")
 		p.check(r.GetNamespace() == "" || r.GetKey() && ValidHeaderName(r.GetNamespace()), field+".namespace",
 			"only a key has one, and it is the canonical name of a header")
+		p.sources(field, b, r)
 		for _, v := range r.GetOneOf() {
 			p.check(v != "" && ValidHeaderValue(v), field+".oneOf", "%q cannot be the value of a header", v)
 		}

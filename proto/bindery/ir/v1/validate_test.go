@@ -39,8 +39,13 @@ func library() *irv1.Binding {
 		},
 		Meta: []*irv1.MetaRule{
 			{Field: "agent", Header: "User-Agent", Format: irv1.Format_FORMAT_TEXT, Generate: irv1.Generate_GENERATE_NOTHING, MaxLength: 10},
-			{Field: "lang", Header: "Accept-Language", Format: irv1.Format_FORMAT_TEXT, Generate: irv1.Generate_GENERATE_NOTHING, MaxLength: 10},
+			{Field: "lang", Header: "Accept-Language", Format: irv1.Format_FORMAT_TEXT, Generate: irv1.Generate_GENERATE_NOTHING, MaxLength: 10, Hidden: true, Sources: []*irv1.MetaSource{
+				{Kind: &irv1.MetaSource_Locale{Locale: &irv1.NegotiatedLocale{}}},
+				{Kind: &irv1.MetaSource_RequestMeta{RequestMeta: &irv1.RequestMeta{Key: "openai/userLocation", At: &irv1.Pointer{Tokens: []string{"country"}}}}},
+				{Kind: &irv1.MetaSource_Header{Header: "X-Region"}},
+			}},
 		},
+		Locales: &irv1.Locales{Supported: []string{"de", "en-GB"}, Fallback: "en-GB"},
 		Errors: &irv1.Errors{
 			Style: irv1.ErrorStyle_ERROR_STYLE_TOOL,
 			Code:  -32000,
@@ -291,6 +296,20 @@ func TestValidate(t *testing.T) {
 		{"keyword twice", func(b *irv1.Binding) {
 			b.Errors.Payload.Keywords = []*irv1.KeywordWord{{Keyword: "type"}, {Keyword: "type"}}
 		}, `binding "library": errors.payload.keywords: keyword "type" stands twice`},
+		{"locale that is none", func(b *irv1.Binding) { b.Locales.Supported[0] = "d_e" }, `binding "library": locales.supported: "d_e" is not`},
+		{"locales that are not sorted", func(b *irv1.Binding) { b.Locales.Supported = []string{"en", "DE"} }, `binding "library": locales.supported: they are not sorted`},
+		{"locale twice", func(b *irv1.Binding) { b.Locales.Supported = []string{"de", "DE", "en"} }, `binding "library": locales.supported: they are not sorted, or one`},
+		{"default that is not supported", func(b *irv1.Binding) { b.Locales.Fallback = "fr" }, `binding "library": locales.default: "fr" is none`},
+		{"source of no kind", func(b *irv1.Binding) { b.Meta[1].Sources[0].Kind = nil }, `binding "library": meta.sources: kind is not set`},
+		{"source that is no key", func(b *irv1.Binding) { b.Meta[1].Sources[1].GetRequestMeta().Key = "a b" }, `binding "library": meta.lang.from: "a b" cannot be`},
+		{"source that lets the caller in", func(b *irv1.Binding) {
+			b.Meta[1].Sources[2].Kind = &irv1.MetaSource_Header{Header: "Cookie"}
+		}, `binding "library": meta.lang.from: "Cookie" is not`},
+		{"locale of nowhere", func(b *irv1.Binding) { b.Locales = nil }, `binding "library": meta.lang.from: there are no locales`},
+		{"field that nothing gives", func(b *irv1.Binding) { b.Meta[0].Hidden = true }, `binding "library": meta.agent.argument: nothing gives`},
+		{"too many sources", func(b *irv1.Binding) {
+			b.Meta[1].Sources = slices.Repeat(b.Meta[1].Sources, 6)
+		}, `binding "library": meta.lang.from: there are 18`},
 		{"part of no kind", func(b *irv1.Binding) { b.Tools[0].Content[0].Kind = 0 }, `binding "library": tools.content.kind: kind is not set`},
 		{"part with another's field", func(b *irv1.Binding) { b.Tools[0].Content[0].Members[0].Field = irv1.PartField_PART_FIELD_DATA }, `binding "library": tool "get_book": content: a part has PART_FIELD_DATA`},
 		{"part with a field twice", func(b *irv1.Binding) {
