@@ -291,7 +291,7 @@ func renderPrompt(b *bytes.Buffer, p *irv1.Prompt) {
 		fmt.Fprintf(b, "\t\targ %s %q %q required=%t%s\n", a.GetName(), a.GetTitle(), a.GetDescription(), a.GetRequired(), completion(a.GetCompletion()))
 	}
 	for _, m := range p.GetMessages().GetMessages() {
-		fmt.Fprintf(b, "\t\t%s %s\n", m.GetRole(), text(m.GetText()))
+		fmt.Fprintf(b, "\t\t%s %s%s\n", m.GetRole(), content(m), annotationsText(m.GetAnnotations()))
 	}
 	if u := p.GetUse(); u != nil {
 		fmt.Fprintf(b, "\t\tfrom %s", use(u.GetUse()))
@@ -300,6 +300,33 @@ func renderPrompt(b *bytes.Buffer, p *irv1.Prompt) {
 		}
 		b.WriteByte('\n')
 	}
+}
+
+func content(m *irv1.PromptMessage) string {
+	switch k := m.GetContent().(type) {
+	case *irv1.PromptMessage_Text:
+		return text(k.Text)
+	case *irv1.PromptMessage_Image:
+		return "image " + k.Image.GetMediaType() + blob(k.Image.GetFile())
+	case *irv1.PromptMessage_Audio:
+		return "audio " + k.Audio.GetMediaType() + blob(k.Audio.GetFile())
+	case *irv1.PromptMessage_Resource:
+		s := "resource " + text(k.Resource.GetUri()) + " " + k.Resource.GetMediaType() + " "
+		if f := k.Resource.GetFile(); f != nil {
+			return s + strings.TrimSpace(blob(f))
+		}
+		return s + text(k.Resource.GetText())
+	}
+	return ""
+}
+
+func blob(f *irv1.File) string { return fmt.Sprintf(" binary=%t %x", f.GetBinary(), f.GetSha256()[:4]) }
+
+func annotationsText(a *irv1.ContentAnnotations) string {
+	if a == nil {
+		return ""
+	}
+	return fmt.Sprintf(" for %s priority %v of %q", a.GetAudience(), a.GetPriority(), a.GetLastModified())
 }
 
 func completion(c *irv1.Completion) string {

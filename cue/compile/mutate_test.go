@@ -29,7 +29,7 @@ func TestBrokenLines(t *testing.T) {
 		func(line string) string { return text.ReplaceAllString(line, "{}") },
 		func(line string) string { return text.ReplaceAllString(line, "string") },
 	}
-	for _, name := range []string{"everything", "arguments", "results", "layers", "oauth2", "schema_bundle", "prompts", "asks", "resources"} {
+	for _, name := range []string{"everything", "arguments", "results", "layers", "oauth2", "schema_bundle", "prompts", "prompt_contents", "asks", "resources"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			archive, err := txtar.ParseFile("testdata/" + name + ".txtar")

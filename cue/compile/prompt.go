@@ -4,12 +4,6 @@ import (
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
 
-var roles = map[string]irv1.Role{
-	"":          irv1.Role_ROLE_USER,
-	"user":      irv1.Role_ROLE_USER,
-	"assistant": irv1.Role_ROLE_ASSISTANT,
-}
-
 // prompts reads those of the binding, whose tools have been read.
 func (rd *reading) prompts(v value) []*irv1.Prompt {
 	fields := v.fields()
@@ -78,27 +72,6 @@ func (rd *reading) promptArguments(p *irv1.Prompt, v value) []variable {
 		})
 	}
 	return given
-}
-
-// messages reads those that the prompt at v has.
-func (rd *reading) messages(v value, given []variable) *irv1.PromptMessages {
-	list := v.get("messages")
-	elements := list.elements()
-	if v.cue.Err() == nil && len(elements) == 0 {
-		rd.noMessages(v)
-	}
-	if len(elements) > irv1.MaxMessages {
-		rd.tooManyMessages(list, len(elements))
-	}
-	all := &irv1.PromptMessages{}
-	for _, m := range elements {
-		m.note()
-		all.Messages = append(all.Messages, &irv1.PromptMessage{
-			Role:    roles[m.get("role").text()],
-			Content: &irv1.PromptMessage_Text{Text: rd.filled(m.get("text"), names(given))},
-		})
-	}
-	return all
 }
 
 // completion reads what is offered for one of variables; nil for nothing.

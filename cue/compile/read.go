@@ -99,9 +99,9 @@ func (u *unit) read(name string, v value, r report) *binding {
 	for _, tool := range sorted(tools) {
 		b.ir.Tools = append(b.ir.Tools, rd.tool(tool, tools[tool]))
 	}
-	b.ir.Prompts = rd.prompts(v.get("prompts"))
 	b.ir.Resources = rd.resources(v.get("resources"))
 	b.ir.Templates = rd.templates(v.get("templates"))
+	b.ir.Prompts = rd.prompts(v.get("prompts"))
 	b.ir.Caching = caching(v.get("caching"))
 	rd.checkServes(v)
 	rd.checkPatches()

@@ -35,6 +35,42 @@ func (r report) noMessages(v value) {
 	r.list.Errorf(v.atLabel("prompt-source", `add messages: [{text: "..."}], or tool: "NAME"`), "a prompt without messages says nothing")
 }
 
+func (r report) messageContent(v value, stated []string) {
+	if len(stated) > 1 {
+		r.list.Errorf(v.get(stated[1]).atLabel("message-content", "make two messages of it"), "a message has one of text, image, audio and resource")
+	} else if v.cue.Err() == nil {
+		r.list.Errorf(v.atLabel("message-content", `add text: "...", or an image, audio or resource`), "a message without content says nothing")
+	}
+}
+
+func (r report) otherMedium(v value, kind, mediaType string) {
+	if mediaType == "" {
+		r.list.Errorf(v.atLabel("no-media-type", fmt.Sprintf(`add mimeType: "%s..."`, kind)), "the name of the file does not say what it is")
+		return
+	}
+	r.list.Errorf(v.atLabel("other-medium", `make it a resource, or write another mimeType`), "%q is no media type that begins with %s", mediaType, kind)
+}
+
+func (r report) noURI(v value) {
+	r.list.Errorf(v.atLabel("resource-uri", `add uri: "...", or the name of a resource of the binding`), "a resource that is read along has a URI")
+}
+
+func (r report) resourceContent(v value, stated []string) {
+	if len(stated) > 1 {
+		r.list.Errorf(v.get(stated[1]).atLabel("resource-body", "remove one of them"), "a resource has one of text and file")
+	} else if v.cue.Err() == nil {
+		r.list.Errorf(v.atLabel("resource-body", `add text: "...", or a file`), "there is nothing to read")
+	}
+}
+
+func (r report) resourceOfTool(v value, name string) {
+	r.list.Errorf(v.at("resource-of-tool", "let a tool give the messages of the prompt"), "resource %q comes from a tool, which is not called for a message", name)
+}
+
+func (r report) unknownResource(v value, name string, known []string) {
+	r.list.Errorf(v.at("unknown-resource", diag.Nearest(name, known)), "the binding has no resource %q", name)
+}
+
 func (r report) tooManyMessages(v value, n int) {
 	r.list.Errorf(v.at("too-many-messages", ""), "there are %d messages, at most %d can be", n, irv1.MaxMessages)
 }

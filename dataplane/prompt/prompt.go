@@ -11,6 +11,7 @@ import (
 	"github.com/bindery-dev/bindery/dataplane/call"
 	"github.com/bindery-dev/bindery/dataplane/fill"
 	"github.com/bindery-dev/bindery/dataplane/rawjson"
+	"github.com/bindery-dev/bindery/dataplane/result"
 	"github.com/bindery-dev/bindery/dataplane/table"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
@@ -28,14 +29,21 @@ func Missing(p *table.Prompt, values fill.Values) string {
 	return p.Required[i]
 }
 
-// Messages returns the array of messages of p, which has its own.
-func Messages(p *table.Prompt, values fill.Values) []byte {
+// Messages returns the array of messages of p, which has its own, for a client that
+// speaks a revision of MCP.
+func Messages(p *table.Prompt, values fill.Values, version string) []byte {
 	b := []byte{'['}
 	for i, m := range p.Messages {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendMessage(b, m.GetRole(), textContent(fill.Text(m.GetText(), values)))
+		for _, piece := range m.Pieces(version) {
+			if piece.Text == nil {
+				b = append(b, piece.JSON...)
+			} else {
+				b = rawjson.AppendQuote(b, fill.Text(piece.Text, values))
+			}
+		}
 	}
 	return append(b, ']')
 }
@@ -47,30 +55,16 @@ func Request(p *table.Prompt, values fill.Values, r call.Request) call.Request {
 	return r
 }
 
-// Received returns the array of messages that o, the outcome of that call, gives p. It
-// is nil exactly if the outcome has an error: an answer without messages is one that
-// cannot be used.
-func Received(p *table.Prompt, o call.Outcome) ([]byte, call.Outcome) {
+// Received returns the array of messages that o, the outcome of that call or of the one
+// of t that went on with it, gives p for a client that knows f. It is nil exactly if the
+// outcome has an error: an answer without messages is one that cannot be used.
+func Received(p *table.Prompt, t *table.Tool, o call.Outcome, f result.Form) ([]byte, call.Outcome) {
 	if o.Error != nil {
 		return nil, o
 	}
-	messages, err := received(p, o)
+	messages, err := received(p, t, o, f)
 	if err != nil {
-		return nil, call.Unfit(p.Use.Tool, irv1.KindPrompt, o, err)
+		return nil, call.Unfit(t, irv1.KindPrompt, o, err)
 	}
 	return messages, o
-}
-
-func appendMessage(b []byte, role irv1.Role, content []byte) []byte {
-	word := "user"
-	if role == irv1.Role_ROLE_ASSISTANT {
-		word = "assistant"
-	}
-	b = append(append(b, `{"role":"`...), word...)
-	b = append(append(b, `","content":`...), content...)
-	return append(b, '}')
-}
-
-func textContent(text string) []byte {
-	return append(rawjson.AppendQuote([]byte(`{"type":"text","text":`), text), '}')
 }

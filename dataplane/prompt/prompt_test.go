@@ -14,6 +14,7 @@ import (
 	"github.com/bindery-dev/bindery/dataplane/call"
 	"github.com/bindery-dev/bindery/dataplane/fill"
 	"github.com/bindery-dev/bindery/dataplane/rawjson"
+	"github.com/bindery-dev/bindery/dataplane/result"
 	"github.com/bindery-dev/bindery/dataplane/secret"
 	"github.com/bindery-dev/bindery/dataplane/serve/librarytest"
 	"github.com/bindery-dev/bindery/dataplane/table"
@@ -55,8 +56,8 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// TestAsk has tools give messages of all kinds, and what is none.
-func TestAsk(t *testing.T) {
+// TestReceived has tools give messages of all kinds, and what is none.
+func TestReceived(t *testing.T) {
 	const said = `[{"role":"assistant", "content":{"type":"text","text":"A\u00e9"}}]`
 	jsonType := "application/json"
 	tests := []struct {
@@ -86,7 +87,7 @@ func TestAsk(t *testing.T) {
 			get := b.Tools[2]
 			get.Result, get.Produces = irv1.ResultMode_RESULT_MODE_MCP, []*irv1.MediaRange{{Kind: irv1.PartKind_PART_KIND_TEXT}, {Kind: irv1.PartKind_PART_KIND_IMAGE}}
 			p := prompts(t, b, tt.answer).Prompt(tt.prompt)
-			got, o := Received(p, call.Do(t.Context(), p.Use.Tool, Request(p, fill.Values{"book": "1", "q": "x"}, call.Request{})))
+			got, o := Received(p, p.Use.Tool, call.Do(t.Context(), p.Use.Tool, Request(p, fill.Values{"book": "1", "q": "x"}, call.Request{})), result.Newest())
 			why := ""
 			if o.Err != nil {
 				why = o.Err.Error()

@@ -17,16 +17,17 @@ const maxDepth = 512
 
 // received returns the messages in o, an outcome without error, as an array. The error,
 // which repeats nothing of o, says why there are none.
-func received(p *table.Prompt, o call.Outcome) ([]byte, error) {
+func received(p *table.Prompt, t *table.Tool, o call.Outcome, f result.Form) ([]byte, error) {
 	if p.At == nil {
-		return ofContent(p.Use.Tool, o)
+		return ofContent(t, o, f)
 	}
 	there := rawjson.Value(o.Body)
 	if there != nil {
 		there = there.Lookup(p.At.GetTokens())
 	}
 	if text, ok := there.Text(); ok {
-		return append(appendMessage([]byte{'['}, irv1.Role_ROLE_USER, textContent(text)), ']'), nil
+		content := append(rawjson.AppendQuote([]byte(`{"type":"text","text":`), text), '}')
+		return append(appendSaid([]byte{'['}, content), ']'), nil
 	}
 	if err := checkMessages(there); err != nil {
 		return nil, err
@@ -35,8 +36,8 @@ func received(p *table.Prompt, o call.Outcome) ([]byte, error) {
 }
 
 // ofContent returns the messages that the parts of the result's content are.
-func ofContent(t *table.Tool, o call.Outcome) ([]byte, error) {
-	members, _ := result.Of(t, o, result.Form{})
+func ofContent(t *table.Tool, o call.Outcome, f result.Form) ([]byte, error) {
+	members, _ := result.Of(t, o, f)
 	v, err := rawjson.Parse(append(append([]byte{'{'}, members...), '}'), maxDepth)
 	if err != nil {
 		return nil, fmt.Errorf("the result is not JSON: %w", err)
@@ -49,12 +50,17 @@ func ofContent(t *table.Tool, o call.Outcome) ([]byte, error) {
 		if len(b) > 1 {
 			b = append(b, ',')
 		}
-		b = appendMessage(b, irv1.Role_ROLE_USER, part)
+		b = appendSaid(b, part)
 	}
 	if len(b) == 1 {
 		return nil, errors.New("the result has no content to make messages of")
 	}
 	return append(b, ']'), nil
+}
+
+// appendSaid appends a message of the user.
+func appendSaid(b, content []byte) []byte {
+	return append(append(append(b, `{"role":"user","content":`...), content...), '}')
 }
 
 // checkMessages returns why v is no list of messages as MCP has them; nil when it is.

@@ -51,14 +51,15 @@ func (e *endpoint) getPrompt(ctx context.Context, t *table.Table, req *mcp.GetPr
 func (e *endpoint) messages(ctx context.Context, t *table.Table, p *table.Prompt, req *mcp.GetPromptRequest) (messages []byte, q *asked, err error) {
 	given := req.Params.Arguments
 	if p.Use == nil {
-		return prompt.Messages(p, given), nil, nil
+		return prompt.Messages(p, given, spoken(req.ProtocolVersion(), req.Params.Meta)), nil, nil
 	}
 	o := e.use(ctx, t, p.Use, func(ctx context.Context) (o call.Outcome) {
 		c := callerOf(ctx, req, req.Session, req.Params.Meta, req.Params.InputResponses, req.Params.RequestState)
 		r := prompt.Request(p, given, inboundOf(req.Extra, req.Params.Meta))
-		_, o, q = e.converse(ctx, p.Use.Tool, r, methodPrompt+" "+p.Name, c)
+		var last *table.Tool
+		last, o, q = e.converse(ctx, p.Use.Tool, r, methodPrompt+" "+p.Name, c)
 		if q == nil {
-			messages, o = prompt.Received(p, o)
+			messages, o = prompt.Received(p, last, o, formOf(c.version))
 		}
 		return o
 	})

@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/bindery-dev/bindery/dataplane/serve/librarytest"
+	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
 
 // TestPrompts has clients of both eras list and get prompts of all kinds.
@@ -67,6 +68,33 @@ func TestPrompts(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestPromptContents has a client get messages that are no texts.
+func TestPromptContents(t *testing.T) {
+	proof.Ran(t)
+	b := librarytest.Prompting("127.0.0.1:9")
+	text := b.Prompts[1].GetMessages().Messages[0].GetText()
+	digest := irv1.DigestOf([]byte(librarytest.Picture))
+	file := &irv1.File{Sha256: digest[:], Binary: true}
+	b.Prompts[1].GetMessages().Messages = []*irv1.PromptMessage{
+		{Role: irv1.Role_ROLE_USER, Content: &irv1.PromptMessage_Image{Image: &irv1.Medium{File: file, MediaType: "image/png"}}},
+		{Role: irv1.Role_ROLE_USER, Content: &irv1.PromptMessage_Audio{Audio: &irv1.Medium{File: file, MediaType: "audio/wav"}}},
+		{Role: irv1.Role_ROLE_USER, Content: &irv1.PromptMessage_Resource{Resource: &irv1.PromptResource{Uri: text, MediaType: "text/plain", Body: &irv1.PromptResource_Text{Text: text}}}},
+	}
+	_, url := serving(t, Config{}, b)
+	for _, era := range eras {
+		session := connect(t, url+"/library", era, nil)
+		got, err := session.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "recommend", Arguments: map[string]string{"genre": "\"x\""}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		const want = `user {"data":"iVBORwD/","mimeType":"image/png","type":"image"}|user {"data":"iVBORwD/","mimeType":"audio/wav","type":"audio"}|` +
+			`user {"resource":{"mimeType":"text/plain","text":"A \"x\" by !","uri":"A \"x\" by !"},"type":"resource"}`
+		if said := conversation(t, got.Messages); said != want {
+			t.Errorf("%s: it says\n%s, want\n%s", era, said, want)
+		}
 	}
 }
 

@@ -119,7 +119,7 @@ func (b *builder) binding(source *irv1.Binding) *binding {
 		ready.tools = append(ready.tools, tool)
 	}
 	for _, p := range source.GetPrompts() {
-		ready.prompts = append(ready.prompts, newPrompt(source, p, ready.tools))
+		ready.prompts = append(ready.prompts, newPrompt(source, p, ready.tools, b.content.Files))
 	}
 	for _, r := range source.GetResources() {
 		ready.resources = append(ready.resources, b.resource(source, r, ready.tools))

@@ -14,8 +14,8 @@ type Prompt struct {
 	Binding     string
 	Name        string
 	Description string
-	Required    []string              // names of arguments, sorted
-	Messages    []*irv1.PromptMessage // nil: those of Use
+	Required    []string   // names of arguments, sorted
+	Messages    []*Message // nil: those of Use
 	Use         *Use
 	At          *irv1.Pointer // of the messages that Use gives; nil: those of its result's content
 
@@ -44,16 +44,18 @@ type Value struct {
 	Folded string // in lower case, to find it by
 }
 
-func newPrompt(b *irv1.Binding, p *irv1.Prompt, tools []*Tool) *Prompt {
+func newPrompt(b *irv1.Binding, p *irv1.Prompt, tools []*Tool, files map[irv1.Digest][]byte) *Prompt {
 	prompt := &Prompt{
 		Entry:       newEntry(p.GetName(), func(version string) any { return shownPrompt(p, version) }),
 		Binding:     b.GetName(),
 		Name:        p.GetName(),
 		Description: p.GetDescription(),
-		Messages:    p.GetMessages().GetMessages(),
 		Use:         newUse(p.GetUse().GetUse(), tools),
 		At:          p.GetUse().GetAt(),
 		completions: map[string]*Completion{},
+	}
+	for _, m := range p.GetMessages().GetMessages() {
+		prompt.Messages = append(prompt.Messages, newMessage(m, files))
 	}
 	for _, a := range p.GetArguments() {
 		if a.GetRequired() {

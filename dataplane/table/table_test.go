@@ -23,7 +23,7 @@ import (
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
 
-// bundle is one in the making: bindings and the schemas that their tools name.
+// bundle is one in the making: bindings, the schemas that their tools name, and files.
 type bundle struct {
 	bindings []*irv1.Binding
 	schemas  [][]byte
@@ -687,6 +687,17 @@ func FuzzBuild(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(shelved, shelves().schemas[0])
+	heard := prompting().bindings[0]
+	file := &irv1.File{Binary: true}
+	words := &irv1.Text{Parts: []*irv1.TextPart{{Kind: &irv1.TextPart_Variable{Variable: "age"}}}}
+	heard.Prompts[0].Kind = &irv1.Prompt_Messages{Messages: &irv1.PromptMessages{Messages: []*irv1.PromptMessage{
+		{Role: irv1.Role_ROLE_USER, Content: &irv1.PromptMessage_Audio{Audio: &irv1.Medium{File: file, MediaType: "audio/wav"}}, Annotations: &irv1.ContentAnnotations{LastModified: "2026-01-01T00:00:00Z"}},
+		{Role: irv1.Role_ROLE_USER, Content: &irv1.PromptMessage_Resource{Resource: &irv1.PromptResource{Uri: words, MediaType: "a/b", Body: &irv1.PromptResource_File{File: file}}}},
+	}}}
+	if prompts, err = irv1.Marshal(heard); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(prompts, prompting().schemas[0])
 	argued, err := irv1.Marshal(withArgument(`{}`).bindings[0])
 	if err != nil {
 		f.Fatal(err)
@@ -707,6 +718,15 @@ func FuzzBuild(f *testing.F) {
 		for _, r := range b.GetResources() {
 			if r.GetFile() != nil {
 				r.GetFile().Sha256 = digest[:]
+			}
+		}
+		for _, p := range b.GetPrompts() {
+			for _, m := range p.GetMessages().GetMessages() {
+				for _, f := range []*irv1.File{m.GetImage().GetFile(), m.GetAudio().GetFile(), m.GetResource().GetFile()} {
+					if f != nil {
+						f.Sha256 = digest[:]
+					}
+				}
 			}
 		}
 		sealed, err := irv1.Parts{Bindings: []*irv1.Binding{b}, Schemas: [][]byte{schema}, Files: [][]byte{schema}}.Seal()
@@ -735,6 +755,17 @@ func FuzzBuild(f *testing.F) {
 	})
 }
 
+// whole returns a message as one text.
+func whole(m *table.Message, version string) []byte {
+	var b []byte
+	for _, p := range m.Pieces(version) {
+		if b = append(b, p.JSON...); p.Text != nil {
+			b = rawjson.AppendQuote(b, fill.Text(p.Text, fill.Values{"x": "<x>"}))
+		}
+	}
+	return b
+}
+
 // makePrompts has the messages, the calls and the entries of all prompts made.
 func makePrompts(t *testing.T, e *table.Endpoint) {
 	for _, p := range e.Prompts {
@@ -742,7 +773,11 @@ func makePrompts(t *testing.T, e *table.Endpoint) {
 			t.Errorf("the entry of prompt %q is no JSON", p.Name)
 		}
 		for _, m := range p.Messages {
-			fill.Text(m.GetText(), fill.Values{})
+			for _, version := range []string{"2024-11-05", "2026-07-28"} {
+				if !json.Valid(whole(m, version)) {
+					t.Errorf("a message of prompt %q is no JSON: %s", p.Name, whole(m, version))
+				}
+			}
 		}
 		if p.Use != nil && (p.Use.Tool == nil || !json.Valid(fill.Arguments(p.Use.Arguments, fill.Values{}))) {
 			t.Errorf("prompt %q calls nothing, or with no JSON", p.Name)
@@ -781,6 +816,66 @@ func BenchmarkBuild(b *testing.B) {
 			for b.Loop() {
 				if _, err := table.Build(bb.content, &discoveryv1.Generation{}, bb.prev, deps); err != nil {
 					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// TestMessage has messages of all kinds for the revisions of MCP.
+func TestMessage(t *testing.T) {
+	words := &irv1.Text{Parts: []*irv1.TextPart{{Kind: &irv1.TextPart_Literal{Literal: "a \"b\" "}}, {Kind: &irv1.TextPart_Variable{Variable: "x"}}}}
+	binary, text := irv1.DigestOf([]byte("\x89PNG")), irv1.DigestOf([]byte("Be <quiet>.\n"))
+	medium := &irv1.Medium{File: &irv1.File{Sha256: binary[:], Binary: true}, MediaType: "audio/wav"}
+	priority := 0.5
+	tests := []struct {
+		name    string
+		message *irv1.PromptMessage
+		want    map[string]string // by revision
+	}{
+		{"text", &irv1.PromptMessage{Role: irv1.Role_ROLE_ASSISTANT, Content: &irv1.PromptMessage_Text{Text: words}}, map[string]string{
+			"2024-11-05": `{"role":"assistant","content":{"type":"text","text":"a \"b\" <x>"}}`,
+			"2026-07-28": `{"role":"assistant","content":{"type":"text","text":"a \"b\" <x>"}}`,
+		}},
+		{"image", &irv1.PromptMessage{Role: irv1.Role_ROLE_USER, Content: &irv1.PromptMessage_Image{Image: &irv1.Medium{File: medium.File, MediaType: "image/png"}}}, map[string]string{
+			"2024-11-05": `{"role":"user","content":{"type":"image","data":"iVBORw==","mimeType":"image/png"}}`,
+		}},
+		{"audio", &irv1.PromptMessage{Role: irv1.Role_ROLE_USER, Content: &irv1.PromptMessage_Audio{Audio: medium}}, map[string]string{
+			"2024-11-05": `{"role":"user","content":{"type":"text","text":"There is audio here (audio/wav), which this revision of MCP cannot carry."}}`,
+			"2025-03-26": `{"role":"user","content":{"type":"audio","data":"iVBORw==","mimeType":"audio/wav"}}`,
+		}},
+		{"resource with a text", &irv1.PromptMessage{Role: irv1.Role_ROLE_USER, Content: &irv1.PromptMessage_Resource{Resource: &irv1.PromptResource{
+			Uri: words, MediaType: "text/plain", Body: &irv1.PromptResource_Text{Text: words},
+		}}}, map[string]string{
+			"2025-11-25": `{"role":"user","content":{"type":"resource","resource":{"uri":"a \"b\" <x>","mimeType":"text/plain","text":"a \"b\" <x>"}}}`,
+		}},
+		{"resource of a file", &irv1.PromptMessage{Role: irv1.Role_ROLE_USER, Content: &irv1.PromptMessage_Resource{Resource: &irv1.PromptResource{
+			Uri: words, MediaType: "text/plain", Body: &irv1.PromptResource_File{File: &irv1.File{Sha256: text[:]}},
+		}}}, map[string]string{
+			"2025-11-25": `{"role":"user","content":{"type":"resource","resource":{"uri":"a \"b\" <x>","mimeType":"text/plain","text":"Be <quiet>.\n"}}}`,
+		}},
+		{"resource of a binary file", &irv1.PromptMessage{Role: irv1.Role_ROLE_USER, Content: &irv1.PromptMessage_Resource{Resource: &irv1.PromptResource{
+			Uri: words, MediaType: "a/b", Body: &irv1.PromptResource_File{File: medium.File},
+		}}}, map[string]string{
+			"2025-11-25": `{"role":"user","content":{"type":"resource","resource":{"uri":"a \"b\" <x>","mimeType":"a/b","blob":"iVBORw=="}}}`,
+		}},
+		{"annotations", &irv1.PromptMessage{Role: irv1.Role_ROLE_USER, Content: &irv1.PromptMessage_Text{Text: words}, Annotations: &irv1.ContentAnnotations{
+			Audience: []irv1.Role{irv1.Role_ROLE_USER, irv1.Role_ROLE_ASSISTANT}, Priority: &priority, LastModified: "2026-01-01T00:00:00Z",
+		}}, map[string]string{
+			"2025-03-26": `{"role":"user","content":{"type":"text","text":"a \"b\" <x>","annotations":{"audience":["user","assistant"],"priority":0.5}}}`,
+			"2025-06-18": `{"role":"user","content":{"type":"text","text":"a \"b\" <x>","annotations":{"audience":["user","assistant"],"priority":0.5,"lastModified":"2026-01-01T00:00:00Z"}}}`,
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			b := prompting()
+			b.bindings[0].Prompts[0].Kind = &irv1.Prompt_Messages{Messages: &irv1.PromptMessages{Messages: []*irv1.PromptMessage{tt.message}}}
+			b.bindings[0].Prompts[0].Arguments[0].Name = "x"
+			b.files = [][]byte{[]byte("\x89PNG"), []byte("Be <quiet>.\n")}
+			m := b.build(t, nil, table.Deps{}).Endpoint("/mcp").Prompt("adopt").Messages[0]
+			for version, want := range tt.want {
+				if got := string(whole(m, version)); got != want {
+					t.Errorf("%s: message is %s, want %s", version, got, want)
 				}
 			}
 		})

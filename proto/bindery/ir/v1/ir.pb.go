@@ -5669,7 +5669,12 @@ type PromptMessage struct {
 	// Types that are valid to be assigned to Content:
 	//
 	//	*PromptMessage_Text
-	Content       isPromptMessage_Content `protobuf_oneof:"content"`
+	//	*PromptMessage_Image
+	//	*PromptMessage_Audio
+	//	*PromptMessage_Resource
+	Content isPromptMessage_Content `protobuf_oneof:"content"`
+	// annotations are absent when nothing is said.
+	Annotations   *ContentAnnotations `protobuf:"bytes,6,opt,name=annotations,proto3" json:"annotations,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -5727,6 +5732,40 @@ func (x *PromptMessage) GetText() *Text {
 	return nil
 }
 
+func (x *PromptMessage) GetImage() *Medium {
+	if x != nil {
+		if x, ok := x.Content.(*PromptMessage_Image); ok {
+			return x.Image
+		}
+	}
+	return nil
+}
+
+func (x *PromptMessage) GetAudio() *Medium {
+	if x != nil {
+		if x, ok := x.Content.(*PromptMessage_Audio); ok {
+			return x.Audio
+		}
+	}
+	return nil
+}
+
+func (x *PromptMessage) GetResource() *PromptResource {
+	if x != nil {
+		if x, ok := x.Content.(*PromptMessage_Resource); ok {
+			return x.Resource
+		}
+	}
+	return nil
+}
+
+func (x *PromptMessage) GetAnnotations() *ContentAnnotations {
+	if x != nil {
+		return x.Annotations
+	}
+	return nil
+}
+
 type isPromptMessage_Content interface {
 	isPromptMessage_Content()
 }
@@ -5735,7 +5774,178 @@ type PromptMessage_Text struct {
 	Text *Text `protobuf:"bytes,2,opt,name=text,proto3,oneof"`
 }
 
+type PromptMessage_Image struct {
+	Image *Medium `protobuf:"bytes,3,opt,name=image,proto3,oneof"`
+}
+
+type PromptMessage_Audio struct {
+	Audio *Medium `protobuf:"bytes,4,opt,name=audio,proto3,oneof"`
+}
+
+type PromptMessage_Resource struct {
+	Resource *PromptResource `protobuf:"bytes,5,opt,name=resource,proto3,oneof"`
+}
+
 func (*PromptMessage_Text) isPromptMessage_Content() {}
+
+func (*PromptMessage_Image) isPromptMessage_Content() {}
+
+func (*PromptMessage_Audio) isPromptMessage_Content() {}
+
+func (*PromptMessage_Resource) isPromptMessage_Content() {}
+
+// Medium is a picture or a sound.
+type Medium struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// file is binary.
+	File          *File  `protobuf:"bytes,1,opt,name=file,proto3" json:"file,omitempty"`
+	MediaType     string `protobuf:"bytes,2,opt,name=media_type,json=mediaType,proto3" json:"media_type,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Medium) Reset() {
+	*x = Medium{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[53]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Medium) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Medium) ProtoMessage() {}
+
+func (x *Medium) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[53]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Medium.ProtoReflect.Descriptor instead.
+func (*Medium) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{53}
+}
+
+func (x *Medium) GetFile() *File {
+	if x != nil {
+		return x.File
+	}
+	return nil
+}
+
+func (x *Medium) GetMediaType() string {
+	if x != nil {
+		return x.MediaType
+	}
+	return ""
+}
+
+// PromptResource is read along with a prompt.
+type PromptResource struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Uri       *Text                  `protobuf:"bytes,1,opt,name=uri,proto3" json:"uri,omitempty"`
+	MediaType string                 `protobuf:"bytes,2,opt,name=media_type,json=mediaType,proto3" json:"media_type,omitempty"`
+	// Types that are valid to be assigned to Body:
+	//
+	//	*PromptResource_Text
+	//	*PromptResource_File
+	Body          isPromptResource_Body `protobuf_oneof:"body"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PromptResource) Reset() {
+	*x = PromptResource{}
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[54]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PromptResource) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PromptResource) ProtoMessage() {}
+
+func (x *PromptResource) ProtoReflect() protoreflect.Message {
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[54]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PromptResource.ProtoReflect.Descriptor instead.
+func (*PromptResource) Descriptor() ([]byte, []int) {
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{54}
+}
+
+func (x *PromptResource) GetUri() *Text {
+	if x != nil {
+		return x.Uri
+	}
+	return nil
+}
+
+func (x *PromptResource) GetMediaType() string {
+	if x != nil {
+		return x.MediaType
+	}
+	return ""
+}
+
+func (x *PromptResource) GetBody() isPromptResource_Body {
+	if x != nil {
+		return x.Body
+	}
+	return nil
+}
+
+func (x *PromptResource) GetText() *Text {
+	if x != nil {
+		if x, ok := x.Body.(*PromptResource_Text); ok {
+			return x.Text
+		}
+	}
+	return nil
+}
+
+func (x *PromptResource) GetFile() *File {
+	if x != nil {
+		if x, ok := x.Body.(*PromptResource_File); ok {
+			return x.File
+		}
+	}
+	return nil
+}
+
+type isPromptResource_Body interface {
+	isPromptResource_Body()
+}
+
+type PromptResource_Text struct {
+	Text *Text `protobuf:"bytes,3,opt,name=text,proto3,oneof"`
+}
+
+type PromptResource_File struct {
+	File *File `protobuf:"bytes,4,opt,name=file,proto3,oneof"`
+}
+
+func (*PromptResource_Text) isPromptResource_Body() {}
+
+func (*PromptResource_File) isPromptResource_Body() {}
 
 // PromptUse is where the messages of a prompt come from.
 type PromptUse struct {
@@ -5750,7 +5960,7 @@ type PromptUse struct {
 
 func (x *PromptUse) Reset() {
 	*x = PromptUse{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[53]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5762,7 +5972,7 @@ func (x *PromptUse) String() string {
 func (*PromptUse) ProtoMessage() {}
 
 func (x *PromptUse) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[53]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5775,7 +5985,7 @@ func (x *PromptUse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromptUse.ProtoReflect.Descriptor instead.
 func (*PromptUse) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{53}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *PromptUse) GetUse() *Use {
@@ -5807,7 +6017,7 @@ type Completion struct {
 
 func (x *Completion) Reset() {
 	*x = Completion{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[54]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5819,7 +6029,7 @@ func (x *Completion) String() string {
 func (*Completion) ProtoMessage() {}
 
 func (x *Completion) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[54]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5832,7 +6042,7 @@ func (x *Completion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Completion.ProtoReflect.Descriptor instead.
 func (*Completion) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{54}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *Completion) GetKind() isCompletion_Kind {
@@ -5886,7 +6096,7 @@ type Values struct {
 
 func (x *Values) Reset() {
 	*x = Values{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[55]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5898,7 +6108,7 @@ func (x *Values) String() string {
 func (*Values) ProtoMessage() {}
 
 func (x *Values) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[55]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5911,7 +6121,7 @@ func (x *Values) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Values.ProtoReflect.Descriptor instead.
 func (*Values) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{55}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *Values) GetValues() []string {
@@ -5933,7 +6143,7 @@ type CompletionUse struct {
 
 func (x *CompletionUse) Reset() {
 	*x = CompletionUse{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[56]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5945,7 +6155,7 @@ func (x *CompletionUse) String() string {
 func (*CompletionUse) ProtoMessage() {}
 
 func (x *CompletionUse) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[56]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5958,7 +6168,7 @@ func (x *CompletionUse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompletionUse.ProtoReflect.Descriptor instead.
 func (*CompletionUse) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{56}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *CompletionUse) GetUse() *Use {
@@ -5987,7 +6197,7 @@ type Use struct {
 
 func (x *Use) Reset() {
 	*x = Use{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[57]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5999,7 +6209,7 @@ func (x *Use) String() string {
 func (*Use) ProtoMessage() {}
 
 func (x *Use) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[57]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6012,7 +6222,7 @@ func (x *Use) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Use.ProtoReflect.Descriptor instead.
 func (*Use) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{57}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *Use) GetTool() string {
@@ -6045,7 +6255,7 @@ type UseArgument struct {
 
 func (x *UseArgument) Reset() {
 	*x = UseArgument{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[58]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6057,7 +6267,7 @@ func (x *UseArgument) String() string {
 func (*UseArgument) ProtoMessage() {}
 
 func (x *UseArgument) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[58]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6070,7 +6280,7 @@ func (x *UseArgument) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UseArgument.ProtoReflect.Descriptor instead.
 func (*UseArgument) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{58}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *UseArgument) GetName() string {
@@ -6152,7 +6362,7 @@ type Text struct {
 
 func (x *Text) Reset() {
 	*x = Text{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[59]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6164,7 +6374,7 @@ func (x *Text) String() string {
 func (*Text) ProtoMessage() {}
 
 func (x *Text) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[59]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6177,7 +6387,7 @@ func (x *Text) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Text.ProtoReflect.Descriptor instead.
 func (*Text) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{59}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *Text) GetParts() []*TextPart {
@@ -6200,7 +6410,7 @@ type TextPart struct {
 
 func (x *TextPart) Reset() {
 	*x = TextPart{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[60]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6212,7 +6422,7 @@ func (x *TextPart) String() string {
 func (*TextPart) ProtoMessage() {}
 
 func (x *TextPart) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[60]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6225,7 +6435,7 @@ func (x *TextPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TextPart.ProtoReflect.Descriptor instead.
 func (*TextPart) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{60}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *TextPart) GetKind() isTextPart_Kind {
@@ -6305,7 +6515,7 @@ type Resource struct {
 
 func (x *Resource) Reset() {
 	*x = Resource{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[61]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6317,7 +6527,7 @@ func (x *Resource) String() string {
 func (*Resource) ProtoMessage() {}
 
 func (x *Resource) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[61]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6330,7 +6540,7 @@ func (x *Resource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Resource.ProtoReflect.Descriptor instead.
 func (*Resource) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{61}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *Resource) GetName() string {
@@ -6456,7 +6666,7 @@ type File struct {
 
 func (x *File) Reset() {
 	*x = File{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[62]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6468,7 +6678,7 @@ func (x *File) String() string {
 func (*File) ProtoMessage() {}
 
 func (x *File) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[62]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6481,7 +6691,7 @@ func (x *File) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use File.ProtoReflect.Descriptor instead.
 func (*File) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{62}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *File) GetSha256() []byte {
@@ -6527,7 +6737,7 @@ type ResourceTemplate struct {
 
 func (x *ResourceTemplate) Reset() {
 	*x = ResourceTemplate{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[63]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6539,7 +6749,7 @@ func (x *ResourceTemplate) String() string {
 func (*ResourceTemplate) ProtoMessage() {}
 
 func (x *ResourceTemplate) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[63]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6552,7 +6762,7 @@ func (x *ResourceTemplate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResourceTemplate.ProtoReflect.Descriptor instead.
 func (*ResourceTemplate) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{63}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *ResourceTemplate) GetName() string {
@@ -6679,7 +6889,7 @@ type FilledText struct {
 
 func (x *FilledText) Reset() {
 	*x = FilledText{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[64]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6691,7 +6901,7 @@ func (x *FilledText) String() string {
 func (*FilledText) ProtoMessage() {}
 
 func (x *FilledText) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[64]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6704,7 +6914,7 @@ func (x *FilledText) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FilledText.ProtoReflect.Descriptor instead.
 func (*FilledText) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{64}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *FilledText) GetText() *Text {
@@ -6732,7 +6942,7 @@ type VariableCompletion struct {
 
 func (x *VariableCompletion) Reset() {
 	*x = VariableCompletion{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[65]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6744,7 +6954,7 @@ func (x *VariableCompletion) String() string {
 func (*VariableCompletion) ProtoMessage() {}
 
 func (x *VariableCompletion) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[65]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6757,7 +6967,7 @@ func (x *VariableCompletion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VariableCompletion.ProtoReflect.Descriptor instead.
 func (*VariableCompletion) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{65}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{67}
 }
 
 func (x *VariableCompletion) GetVariable() string {
@@ -6789,7 +6999,7 @@ type ContentAnnotations struct {
 
 func (x *ContentAnnotations) Reset() {
 	*x = ContentAnnotations{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[66]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6801,7 +7011,7 @@ func (x *ContentAnnotations) String() string {
 func (*ContentAnnotations) ProtoMessage() {}
 
 func (x *ContentAnnotations) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[66]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6814,7 +7024,7 @@ func (x *ContentAnnotations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ContentAnnotations.ProtoReflect.Descriptor instead.
 func (*ContentAnnotations) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{66}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{68}
 }
 
 func (x *ContentAnnotations) GetAudience() []Role {
@@ -6852,7 +7062,7 @@ type Caching struct {
 
 func (x *Caching) Reset() {
 	*x = Caching{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[67]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6864,7 +7074,7 @@ func (x *Caching) String() string {
 func (*Caching) ProtoMessage() {}
 
 func (x *Caching) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[67]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6877,7 +7087,7 @@ func (x *Caching) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Caching.ProtoReflect.Descriptor instead.
 func (*Caching) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{67}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{69}
 }
 
 func (x *Caching) GetTools() *Cache {
@@ -6926,7 +7136,7 @@ type Cache struct {
 
 func (x *Cache) Reset() {
 	*x = Cache{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[68]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6938,7 +7148,7 @@ func (x *Cache) String() string {
 func (*Cache) ProtoMessage() {}
 
 func (x *Cache) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[68]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6951,7 +7161,7 @@ func (x *Cache) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cache.ProtoReflect.Descriptor instead.
 func (*Cache) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{68}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{70}
 }
 
 func (x *Cache) GetTtl() *durationpb.Duration {
@@ -6981,7 +7191,7 @@ type Place struct {
 
 func (x *Place) Reset() {
 	*x = Place{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[69]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6993,7 +7203,7 @@ func (x *Place) String() string {
 func (*Place) ProtoMessage() {}
 
 func (x *Place) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[69]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7006,7 +7216,7 @@ func (x *Place) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Place.ProtoReflect.Descriptor instead.
 func (*Place) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{69}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{71}
 }
 
 func (x *Place) GetSide() Side {
@@ -7036,7 +7246,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[70]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7048,7 +7258,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[70]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7061,7 +7271,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{70}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{72}
 }
 
 func (x *Step) GetKind() isStep_Kind {
@@ -7115,7 +7325,7 @@ type Every struct {
 
 func (x *Every) Reset() {
 	*x = Every{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[71]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7127,7 +7337,7 @@ func (x *Every) String() string {
 func (*Every) ProtoMessage() {}
 
 func (x *Every) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[71]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7140,7 +7350,7 @@ func (x *Every) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Every.ProtoReflect.Descriptor instead.
 func (*Every) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{71}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{73}
 }
 
 // State is how a node seals what a client keeps between two requests of one call.
@@ -7161,7 +7371,7 @@ type State struct {
 
 func (x *State) Reset() {
 	*x = State{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[72]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7173,7 +7383,7 @@ func (x *State) String() string {
 func (*State) ProtoMessage() {}
 
 func (x *State) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[72]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7186,7 +7396,7 @@ func (x *State) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use State.ProtoReflect.Descriptor instead.
 func (*State) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{72}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{74}
 }
 
 func (x *State) GetSecret() string {
@@ -7243,7 +7453,7 @@ type Ask struct {
 
 func (x *Ask) Reset() {
 	*x = Ask{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[73]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7255,7 +7465,7 @@ func (x *Ask) String() string {
 func (*Ask) ProtoMessage() {}
 
 func (x *Ask) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[73]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7268,7 +7478,7 @@ func (x *Ask) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ask.ProtoReflect.Descriptor instead.
 func (*Ask) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{73}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{75}
 }
 
 func (x *Ask) GetName() string {
@@ -7383,7 +7593,7 @@ type Form struct {
 
 func (x *Form) Reset() {
 	*x = Form{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[74]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[76]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7395,7 +7605,7 @@ func (x *Form) String() string {
 func (*Form) ProtoMessage() {}
 
 func (x *Form) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[74]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[76]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7408,7 +7618,7 @@ func (x *Form) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Form.ProtoReflect.Descriptor instead.
 func (*Form) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{74}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{76}
 }
 
 func (x *Form) GetMessage() string {
@@ -7437,7 +7647,7 @@ type Visit struct {
 
 func (x *Visit) Reset() {
 	*x = Visit{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[75]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[77]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7449,7 +7659,7 @@ func (x *Visit) String() string {
 func (*Visit) ProtoMessage() {}
 
 func (x *Visit) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[75]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[77]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7462,7 +7672,7 @@ func (x *Visit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Visit.ProtoReflect.Descriptor instead.
 func (*Visit) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{75}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{77}
 }
 
 func (x *Visit) GetMessage() string {
@@ -7492,7 +7702,7 @@ type AskArgument struct {
 
 func (x *AskArgument) Reset() {
 	*x = AskArgument{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[76]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[78]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7504,7 +7714,7 @@ func (x *AskArgument) String() string {
 func (*AskArgument) ProtoMessage() {}
 
 func (x *AskArgument) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[76]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[78]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7517,7 +7727,7 @@ func (x *AskArgument) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskArgument.ProtoReflect.Descriptor instead.
 func (*AskArgument) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{76}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{78}
 }
 
 func (x *AskArgument) GetName() string {
@@ -7557,7 +7767,7 @@ type Notices struct {
 
 func (x *Notices) Reset() {
 	*x = Notices{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[77]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[79]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7569,7 +7779,7 @@ func (x *Notices) String() string {
 func (*Notices) ProtoMessage() {}
 
 func (x *Notices) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[77]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[79]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7582,7 +7792,7 @@ func (x *Notices) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Notices.ProtoReflect.Descriptor instead.
 func (*Notices) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{77}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{79}
 }
 
 func (x *Notices) GetEvery() *durationpb.Duration {
@@ -7617,7 +7827,7 @@ type ProgressNotice struct {
 
 func (x *ProgressNotice) Reset() {
 	*x = ProgressNotice{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[78]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[80]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7629,7 +7839,7 @@ func (x *ProgressNotice) String() string {
 func (*ProgressNotice) ProtoMessage() {}
 
 func (x *ProgressNotice) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[78]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[80]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7642,7 +7852,7 @@ func (x *ProgressNotice) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProgressNotice.ProtoReflect.Descriptor instead.
 func (*ProgressNotice) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{78}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{80}
 }
 
 func (x *ProgressNotice) GetMessage() string {
@@ -7664,7 +7874,7 @@ type LogNotice struct {
 
 func (x *LogNotice) Reset() {
 	*x = LogNotice{}
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[79]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[81]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7676,7 +7886,7 @@ func (x *LogNotice) String() string {
 func (*LogNotice) ProtoMessage() {}
 
 func (x *LogNotice) ProtoReflect() protoreflect.Message {
-	mi := &file_bindery_ir_v1_ir_proto_msgTypes[79]
+	mi := &file_bindery_ir_v1_ir_proto_msgTypes[81]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7689,7 +7899,7 @@ func (x *LogNotice) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogNotice.ProtoReflect.Descriptor instead.
 func (*LogNotice) Descriptor() ([]byte, []int) {
-	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{79}
+	return file_bindery_ir_v1_ir_proto_rawDescGZIP(), []int{81}
 }
 
 func (x *LogNotice) GetLevel() LogLevel {
@@ -8046,11 +8256,26 @@ const file_bindery_ir_v1_ir_proto_rawDesc = "" +
 	"completion\x18\x05 \x01(\v2\x19.bindery.ir.v1.CompletionR\n" +
 	"completion\"J\n" +
 	"\x0ePromptMessages\x128\n" +
-	"\bmessages\x18\x01 \x03(\v2\x1c.bindery.ir.v1.PromptMessageR\bmessages\"n\n" +
+	"\bmessages\x18\x01 \x03(\v2\x1c.bindery.ir.v1.PromptMessageR\bmessages\"\xce\x02\n" +
 	"\rPromptMessage\x12'\n" +
 	"\x04role\x18\x01 \x01(\x0e2\x13.bindery.ir.v1.RoleR\x04role\x12)\n" +
-	"\x04text\x18\x02 \x01(\v2\x13.bindery.ir.v1.TextH\x00R\x04textB\t\n" +
-	"\acontent\"Y\n" +
+	"\x04text\x18\x02 \x01(\v2\x13.bindery.ir.v1.TextH\x00R\x04text\x12-\n" +
+	"\x05image\x18\x03 \x01(\v2\x15.bindery.ir.v1.MediumH\x00R\x05image\x12-\n" +
+	"\x05audio\x18\x04 \x01(\v2\x15.bindery.ir.v1.MediumH\x00R\x05audio\x12;\n" +
+	"\bresource\x18\x05 \x01(\v2\x1d.bindery.ir.v1.PromptResourceH\x00R\bresource\x12C\n" +
+	"\vannotations\x18\x06 \x01(\v2!.bindery.ir.v1.ContentAnnotationsR\vannotationsB\t\n" +
+	"\acontent\"P\n" +
+	"\x06Medium\x12'\n" +
+	"\x04file\x18\x01 \x01(\v2\x13.bindery.ir.v1.FileR\x04file\x12\x1d\n" +
+	"\n" +
+	"media_type\x18\x02 \x01(\tR\tmediaType\"\xb4\x01\n" +
+	"\x0ePromptResource\x12%\n" +
+	"\x03uri\x18\x01 \x01(\v2\x13.bindery.ir.v1.TextR\x03uri\x12\x1d\n" +
+	"\n" +
+	"media_type\x18\x02 \x01(\tR\tmediaType\x12)\n" +
+	"\x04text\x18\x03 \x01(\v2\x13.bindery.ir.v1.TextH\x00R\x04text\x12)\n" +
+	"\x04file\x18\x04 \x01(\v2\x13.bindery.ir.v1.FileH\x00R\x04fileB\x06\n" +
+	"\x04body\"Y\n" +
 	"\tPromptUse\x12$\n" +
 	"\x03use\x18\x01 \x01(\v2\x12.bindery.ir.v1.UseR\x03use\x12&\n" +
 	"\x02at\x18\x02 \x01(\v2\x16.bindery.ir.v1.PointerR\x02at\"w\n" +
@@ -8350,7 +8575,7 @@ func file_bindery_ir_v1_ir_proto_rawDescGZIP() []byte {
 }
 
 var file_bindery_ir_v1_ir_proto_enumTypes = make([]protoimpl.EnumInfo, 24)
-var file_bindery_ir_v1_ir_proto_msgTypes = make([]protoimpl.MessageInfo, 80)
+var file_bindery_ir_v1_ir_proto_msgTypes = make([]protoimpl.MessageInfo, 82)
 var file_bindery_ir_v1_ir_proto_goTypes = []any{
 	(IconTheme)(0),              // 0: bindery.ir.v1.IconTheme
 	(Scheme)(0),                 // 1: bindery.ir.v1.Scheme
@@ -8429,34 +8654,36 @@ var file_bindery_ir_v1_ir_proto_goTypes = []any{
 	(*PromptArgument)(nil),      // 74: bindery.ir.v1.PromptArgument
 	(*PromptMessages)(nil),      // 75: bindery.ir.v1.PromptMessages
 	(*PromptMessage)(nil),       // 76: bindery.ir.v1.PromptMessage
-	(*PromptUse)(nil),           // 77: bindery.ir.v1.PromptUse
-	(*Completion)(nil),          // 78: bindery.ir.v1.Completion
-	(*Values)(nil),              // 79: bindery.ir.v1.Values
-	(*CompletionUse)(nil),       // 80: bindery.ir.v1.CompletionUse
-	(*Use)(nil),                 // 81: bindery.ir.v1.Use
-	(*UseArgument)(nil),         // 82: bindery.ir.v1.UseArgument
-	(*Text)(nil),                // 83: bindery.ir.v1.Text
-	(*TextPart)(nil),            // 84: bindery.ir.v1.TextPart
-	(*Resource)(nil),            // 85: bindery.ir.v1.Resource
-	(*File)(nil),                // 86: bindery.ir.v1.File
-	(*ResourceTemplate)(nil),    // 87: bindery.ir.v1.ResourceTemplate
-	(*FilledText)(nil),          // 88: bindery.ir.v1.FilledText
-	(*VariableCompletion)(nil),  // 89: bindery.ir.v1.VariableCompletion
-	(*ContentAnnotations)(nil),  // 90: bindery.ir.v1.ContentAnnotations
-	(*Caching)(nil),             // 91: bindery.ir.v1.Caching
-	(*Cache)(nil),               // 92: bindery.ir.v1.Cache
-	(*Place)(nil),               // 93: bindery.ir.v1.Place
-	(*Step)(nil),                // 94: bindery.ir.v1.Step
-	(*Every)(nil),               // 95: bindery.ir.v1.Every
-	(*State)(nil),               // 96: bindery.ir.v1.State
-	(*Ask)(nil),                 // 97: bindery.ir.v1.Ask
-	(*Form)(nil),                // 98: bindery.ir.v1.Form
-	(*Visit)(nil),               // 99: bindery.ir.v1.Visit
-	(*AskArgument)(nil),         // 100: bindery.ir.v1.AskArgument
-	(*Notices)(nil),             // 101: bindery.ir.v1.Notices
-	(*ProgressNotice)(nil),      // 102: bindery.ir.v1.ProgressNotice
-	(*LogNotice)(nil),           // 103: bindery.ir.v1.LogNotice
-	(*durationpb.Duration)(nil), // 104: google.protobuf.Duration
+	(*Medium)(nil),              // 77: bindery.ir.v1.Medium
+	(*PromptResource)(nil),      // 78: bindery.ir.v1.PromptResource
+	(*PromptUse)(nil),           // 79: bindery.ir.v1.PromptUse
+	(*Completion)(nil),          // 80: bindery.ir.v1.Completion
+	(*Values)(nil),              // 81: bindery.ir.v1.Values
+	(*CompletionUse)(nil),       // 82: bindery.ir.v1.CompletionUse
+	(*Use)(nil),                 // 83: bindery.ir.v1.Use
+	(*UseArgument)(nil),         // 84: bindery.ir.v1.UseArgument
+	(*Text)(nil),                // 85: bindery.ir.v1.Text
+	(*TextPart)(nil),            // 86: bindery.ir.v1.TextPart
+	(*Resource)(nil),            // 87: bindery.ir.v1.Resource
+	(*File)(nil),                // 88: bindery.ir.v1.File
+	(*ResourceTemplate)(nil),    // 89: bindery.ir.v1.ResourceTemplate
+	(*FilledText)(nil),          // 90: bindery.ir.v1.FilledText
+	(*VariableCompletion)(nil),  // 91: bindery.ir.v1.VariableCompletion
+	(*ContentAnnotations)(nil),  // 92: bindery.ir.v1.ContentAnnotations
+	(*Caching)(nil),             // 93: bindery.ir.v1.Caching
+	(*Cache)(nil),               // 94: bindery.ir.v1.Cache
+	(*Place)(nil),               // 95: bindery.ir.v1.Place
+	(*Step)(nil),                // 96: bindery.ir.v1.Step
+	(*Every)(nil),               // 97: bindery.ir.v1.Every
+	(*State)(nil),               // 98: bindery.ir.v1.State
+	(*Ask)(nil),                 // 99: bindery.ir.v1.Ask
+	(*Form)(nil),                // 100: bindery.ir.v1.Form
+	(*Visit)(nil),               // 101: bindery.ir.v1.Visit
+	(*AskArgument)(nil),         // 102: bindery.ir.v1.AskArgument
+	(*Notices)(nil),             // 103: bindery.ir.v1.Notices
+	(*ProgressNotice)(nil),      // 104: bindery.ir.v1.ProgressNotice
+	(*LogNotice)(nil),           // 105: bindery.ir.v1.LogNotice
+	(*durationpb.Duration)(nil), // 106: google.protobuf.Duration
 }
 var file_bindery_ir_v1_ir_proto_depIdxs = []int32{
 	25,  // 0: bindery.ir.v1.Manifest.bindings:type_name -> bindery.ir.v1.BlobRef
@@ -8467,17 +8694,17 @@ var file_bindery_ir_v1_ir_proto_depIdxs = []int32{
 	46,  // 5: bindery.ir.v1.Binding.errors:type_name -> bindery.ir.v1.Errors
 	60,  // 6: bindery.ir.v1.Binding.tools:type_name -> bindery.ir.v1.Tool
 	30,  // 7: bindery.ir.v1.Binding.documents:type_name -> bindery.ir.v1.Document
-	93,  // 8: bindery.ir.v1.Binding.redact:type_name -> bindery.ir.v1.Place
-	93,  // 9: bindery.ir.v1.Binding.reveal:type_name -> bindery.ir.v1.Place
-	85,  // 10: bindery.ir.v1.Binding.resources:type_name -> bindery.ir.v1.Resource
-	87,  // 11: bindery.ir.v1.Binding.templates:type_name -> bindery.ir.v1.ResourceTemplate
-	91,  // 12: bindery.ir.v1.Binding.caching:type_name -> bindery.ir.v1.Caching
+	95,  // 8: bindery.ir.v1.Binding.redact:type_name -> bindery.ir.v1.Place
+	95,  // 9: bindery.ir.v1.Binding.reveal:type_name -> bindery.ir.v1.Place
+	87,  // 10: bindery.ir.v1.Binding.resources:type_name -> bindery.ir.v1.Resource
+	89,  // 11: bindery.ir.v1.Binding.templates:type_name -> bindery.ir.v1.ResourceTemplate
+	93,  // 12: bindery.ir.v1.Binding.caching:type_name -> bindery.ir.v1.Caching
 	73,  // 13: bindery.ir.v1.Binding.prompts:type_name -> bindery.ir.v1.Prompt
 	29,  // 14: bindery.ir.v1.Binding.icons:type_name -> bindery.ir.v1.Icon
 	28,  // 15: bindery.ir.v1.Binding.locales:type_name -> bindery.ir.v1.Locales
-	96,  // 16: bindery.ir.v1.Binding.state:type_name -> bindery.ir.v1.State
+	98,  // 16: bindery.ir.v1.Binding.state:type_name -> bindery.ir.v1.State
 	0,   // 17: bindery.ir.v1.Icon.theme:type_name -> bindery.ir.v1.IconTheme
-	104, // 18: bindery.ir.v1.Document.max_age:type_name -> google.protobuf.Duration
+	106, // 18: bindery.ir.v1.Document.max_age:type_name -> google.protobuf.Duration
 	1,   // 19: bindery.ir.v1.Upstream.scheme:type_name -> bindery.ir.v1.Scheme
 	34,  // 20: bindery.ir.v1.Upstream.headers:type_name -> bindery.ir.v1.Header
 	35,  // 21: bindery.ir.v1.Upstream.credential:type_name -> bindery.ir.v1.Credential
@@ -8527,7 +8754,7 @@ var file_bindery_ir_v1_ir_proto_depIdxs = []int32{
 	65,  // 65: bindery.ir.v1.Tool.path:type_name -> bindery.ir.v1.PathPart
 	66,  // 66: bindery.ir.v1.Tool.arguments:type_name -> bindery.ir.v1.Argument
 	67,  // 67: bindery.ir.v1.Tool.payload:type_name -> bindery.ir.v1.Payload
-	104, // 68: bindery.ir.v1.Tool.timeout:type_name -> google.protobuf.Duration
+	106, // 68: bindery.ir.v1.Tool.timeout:type_name -> google.protobuf.Duration
 	69,  // 69: bindery.ir.v1.Tool.annotations:type_name -> bindery.ir.v1.Annotations
 	9,   // 70: bindery.ir.v1.Tool.result:type_name -> bindery.ir.v1.ResultMode
 	68,  // 71: bindery.ir.v1.Tool.output:type_name -> bindery.ir.v1.Output
@@ -8538,15 +8765,15 @@ var file_bindery_ir_v1_ir_proto_depIdxs = []int32{
 	29,  // 76: bindery.ir.v1.Tool.icons:type_name -> bindery.ir.v1.Icon
 	61,  // 77: bindery.ir.v1.Tool.security_schemes:type_name -> bindery.ir.v1.SecurityScheme
 	53,  // 78: bindery.ir.v1.Tool.entry_meta:type_name -> bindery.ir.v1.Member
-	97,  // 79: bindery.ir.v1.Tool.asks:type_name -> bindery.ir.v1.Ask
+	99,  // 79: bindery.ir.v1.Tool.asks:type_name -> bindery.ir.v1.Ask
 	20,  // 80: bindery.ir.v1.Tool.requires:type_name -> bindery.ir.v1.ClientCapability
-	101, // 81: bindery.ir.v1.Tool.notices:type_name -> bindery.ir.v1.Notices
+	103, // 81: bindery.ir.v1.Tool.notices:type_name -> bindery.ir.v1.Notices
 	56,  // 82: bindery.ir.v1.Tool.content:type_name -> bindery.ir.v1.ContentPart
 	45,  // 83: bindery.ir.v1.Tool.moved:type_name -> bindery.ir.v1.Pointer
 	62,  // 84: bindery.ir.v1.SecurityScheme.no_auth:type_name -> bindery.ir.v1.NoAuthScheme
 	63,  // 85: bindery.ir.v1.SecurityScheme.oauth2:type_name -> bindery.ir.v1.OAuth2Scheme
-	104, // 86: bindery.ir.v1.Retry.max_wait:type_name -> google.protobuf.Duration
-	104, // 87: bindery.ir.v1.Retry.backoff:type_name -> google.protobuf.Duration
+	106, // 86: bindery.ir.v1.Retry.max_wait:type_name -> google.protobuf.Duration
+	106, // 87: bindery.ir.v1.Retry.backoff:type_name -> google.protobuf.Duration
 	12,  // 88: bindery.ir.v1.Argument.in:type_name -> bindery.ir.v1.ArgumentIn
 	13,  // 89: bindery.ir.v1.Argument.type:type_name -> bindery.ir.v1.ArgumentType
 	13,  // 90: bindery.ir.v1.Argument.items:type_name -> bindery.ir.v1.ArgumentType
@@ -8554,76 +8781,84 @@ var file_bindery_ir_v1_ir_proto_depIdxs = []int32{
 	15,  // 92: bindery.ir.v1.Payload.check:type_name -> bindery.ir.v1.Check
 	15,  // 93: bindery.ir.v1.Output.check:type_name -> bindery.ir.v1.Check
 	16,  // 94: bindery.ir.v1.CallCheck.level:type_name -> bindery.ir.v1.CheckLevel
-	93,  // 95: bindery.ir.v1.CallCheck.has:type_name -> bindery.ir.v1.Place
+	95,  // 95: bindery.ir.v1.CallCheck.has:type_name -> bindery.ir.v1.Place
 	71,  // 96: bindery.ir.v1.CallCheck.subset:type_name -> bindery.ir.v1.Subset
 	72,  // 97: bindery.ir.v1.CallCheck.or:type_name -> bindery.ir.v1.Alternative
-	93,  // 98: bindery.ir.v1.Subset.these:type_name -> bindery.ir.v1.Place
-	93,  // 99: bindery.ir.v1.Subset.of:type_name -> bindery.ir.v1.Place
-	93,  // 100: bindery.ir.v1.Alternative.at:type_name -> bindery.ir.v1.Place
+	95,  // 98: bindery.ir.v1.Subset.these:type_name -> bindery.ir.v1.Place
+	95,  // 99: bindery.ir.v1.Subset.of:type_name -> bindery.ir.v1.Place
+	95,  // 100: bindery.ir.v1.Alternative.at:type_name -> bindery.ir.v1.Place
 	51,  // 101: bindery.ir.v1.Alternative.equals:type_name -> bindery.ir.v1.Scalar
 	74,  // 102: bindery.ir.v1.Prompt.arguments:type_name -> bindery.ir.v1.PromptArgument
 	75,  // 103: bindery.ir.v1.Prompt.messages:type_name -> bindery.ir.v1.PromptMessages
-	77,  // 104: bindery.ir.v1.Prompt.use:type_name -> bindery.ir.v1.PromptUse
-	78,  // 105: bindery.ir.v1.PromptArgument.completion:type_name -> bindery.ir.v1.Completion
+	79,  // 104: bindery.ir.v1.Prompt.use:type_name -> bindery.ir.v1.PromptUse
+	80,  // 105: bindery.ir.v1.PromptArgument.completion:type_name -> bindery.ir.v1.Completion
 	76,  // 106: bindery.ir.v1.PromptMessages.messages:type_name -> bindery.ir.v1.PromptMessage
 	18,  // 107: bindery.ir.v1.PromptMessage.role:type_name -> bindery.ir.v1.Role
-	83,  // 108: bindery.ir.v1.PromptMessage.text:type_name -> bindery.ir.v1.Text
-	81,  // 109: bindery.ir.v1.PromptUse.use:type_name -> bindery.ir.v1.Use
-	45,  // 110: bindery.ir.v1.PromptUse.at:type_name -> bindery.ir.v1.Pointer
-	79,  // 111: bindery.ir.v1.Completion.values:type_name -> bindery.ir.v1.Values
-	80,  // 112: bindery.ir.v1.Completion.use:type_name -> bindery.ir.v1.CompletionUse
-	81,  // 113: bindery.ir.v1.CompletionUse.use:type_name -> bindery.ir.v1.Use
-	93,  // 114: bindery.ir.v1.CompletionUse.at:type_name -> bindery.ir.v1.Place
-	82,  // 115: bindery.ir.v1.Use.arguments:type_name -> bindery.ir.v1.UseArgument
-	83,  // 116: bindery.ir.v1.UseArgument.text:type_name -> bindery.ir.v1.Text
-	84,  // 117: bindery.ir.v1.Text.parts:type_name -> bindery.ir.v1.TextPart
-	90,  // 118: bindery.ir.v1.Resource.annotations:type_name -> bindery.ir.v1.ContentAnnotations
-	53,  // 119: bindery.ir.v1.Resource.entry_meta:type_name -> bindery.ir.v1.Member
-	92,  // 120: bindery.ir.v1.Resource.cache:type_name -> bindery.ir.v1.Cache
-	86,  // 121: bindery.ir.v1.Resource.file:type_name -> bindery.ir.v1.File
-	81,  // 122: bindery.ir.v1.Resource.use:type_name -> bindery.ir.v1.Use
-	29,  // 123: bindery.ir.v1.Resource.icons:type_name -> bindery.ir.v1.Icon
-	83,  // 124: bindery.ir.v1.ResourceTemplate.uri:type_name -> bindery.ir.v1.Text
-	90,  // 125: bindery.ir.v1.ResourceTemplate.annotations:type_name -> bindery.ir.v1.ContentAnnotations
-	53,  // 126: bindery.ir.v1.ResourceTemplate.entry_meta:type_name -> bindery.ir.v1.Member
-	92,  // 127: bindery.ir.v1.ResourceTemplate.cache:type_name -> bindery.ir.v1.Cache
-	88,  // 128: bindery.ir.v1.ResourceTemplate.text:type_name -> bindery.ir.v1.FilledText
-	81,  // 129: bindery.ir.v1.ResourceTemplate.use:type_name -> bindery.ir.v1.Use
-	89,  // 130: bindery.ir.v1.ResourceTemplate.completions:type_name -> bindery.ir.v1.VariableCompletion
-	29,  // 131: bindery.ir.v1.ResourceTemplate.icons:type_name -> bindery.ir.v1.Icon
-	83,  // 132: bindery.ir.v1.FilledText.text:type_name -> bindery.ir.v1.Text
-	78,  // 133: bindery.ir.v1.VariableCompletion.completion:type_name -> bindery.ir.v1.Completion
-	18,  // 134: bindery.ir.v1.ContentAnnotations.audience:type_name -> bindery.ir.v1.Role
-	92,  // 135: bindery.ir.v1.Caching.tools:type_name -> bindery.ir.v1.Cache
-	92,  // 136: bindery.ir.v1.Caching.resources:type_name -> bindery.ir.v1.Cache
-	92,  // 137: bindery.ir.v1.Caching.templates:type_name -> bindery.ir.v1.Cache
-	92,  // 138: bindery.ir.v1.Caching.prompts:type_name -> bindery.ir.v1.Cache
-	92,  // 139: bindery.ir.v1.Caching.discover:type_name -> bindery.ir.v1.Cache
-	104, // 140: bindery.ir.v1.Cache.ttl:type_name -> google.protobuf.Duration
-	19,  // 141: bindery.ir.v1.Cache.scope:type_name -> bindery.ir.v1.CacheScope
-	17,  // 142: bindery.ir.v1.Place.side:type_name -> bindery.ir.v1.Side
-	94,  // 143: bindery.ir.v1.Place.steps:type_name -> bindery.ir.v1.Step
-	95,  // 144: bindery.ir.v1.Step.every:type_name -> bindery.ir.v1.Every
-	104, // 145: bindery.ir.v1.State.lifetime:type_name -> google.protobuf.Duration
-	48,  // 146: bindery.ir.v1.Ask.conditions:type_name -> bindery.ir.v1.Condition
-	50,  // 147: bindery.ir.v1.Ask.body:type_name -> bindery.ir.v1.BodyCondition
-	45,  // 148: bindery.ir.v1.Ask.requests:type_name -> bindery.ir.v1.Pointer
-	98,  // 149: bindery.ir.v1.Ask.form:type_name -> bindery.ir.v1.Form
-	99,  // 150: bindery.ir.v1.Ask.visit:type_name -> bindery.ir.v1.Visit
-	100, // 151: bindery.ir.v1.Ask.arguments:type_name -> bindery.ir.v1.AskArgument
-	21,  // 152: bindery.ir.v1.Ask.otherwise:type_name -> bindery.ir.v1.Otherwise
-	45,  // 153: bindery.ir.v1.Visit.at:type_name -> bindery.ir.v1.Pointer
-	22,  // 154: bindery.ir.v1.AskArgument.side:type_name -> bindery.ir.v1.AskSide
-	45,  // 155: bindery.ir.v1.AskArgument.at:type_name -> bindery.ir.v1.Pointer
-	104, // 156: bindery.ir.v1.Notices.every:type_name -> google.protobuf.Duration
-	102, // 157: bindery.ir.v1.Notices.progress:type_name -> bindery.ir.v1.ProgressNotice
-	103, // 158: bindery.ir.v1.Notices.log:type_name -> bindery.ir.v1.LogNotice
-	23,  // 159: bindery.ir.v1.LogNotice.level:type_name -> bindery.ir.v1.LogLevel
-	160, // [160:160] is the sub-list for method output_type
-	160, // [160:160] is the sub-list for method input_type
-	160, // [160:160] is the sub-list for extension type_name
-	160, // [160:160] is the sub-list for extension extendee
-	0,   // [0:160] is the sub-list for field type_name
+	85,  // 108: bindery.ir.v1.PromptMessage.text:type_name -> bindery.ir.v1.Text
+	77,  // 109: bindery.ir.v1.PromptMessage.image:type_name -> bindery.ir.v1.Medium
+	77,  // 110: bindery.ir.v1.PromptMessage.audio:type_name -> bindery.ir.v1.Medium
+	78,  // 111: bindery.ir.v1.PromptMessage.resource:type_name -> bindery.ir.v1.PromptResource
+	92,  // 112: bindery.ir.v1.PromptMessage.annotations:type_name -> bindery.ir.v1.ContentAnnotations
+	88,  // 113: bindery.ir.v1.Medium.file:type_name -> bindery.ir.v1.File
+	85,  // 114: bindery.ir.v1.PromptResource.uri:type_name -> bindery.ir.v1.Text
+	85,  // 115: bindery.ir.v1.PromptResource.text:type_name -> bindery.ir.v1.Text
+	88,  // 116: bindery.ir.v1.PromptResource.file:type_name -> bindery.ir.v1.File
+	83,  // 117: bindery.ir.v1.PromptUse.use:type_name -> bindery.ir.v1.Use
+	45,  // 118: bindery.ir.v1.PromptUse.at:type_name -> bindery.ir.v1.Pointer
+	81,  // 119: bindery.ir.v1.Completion.values:type_name -> bindery.ir.v1.Values
+	82,  // 120: bindery.ir.v1.Completion.use:type_name -> bindery.ir.v1.CompletionUse
+	83,  // 121: bindery.ir.v1.CompletionUse.use:type_name -> bindery.ir.v1.Use
+	95,  // 122: bindery.ir.v1.CompletionUse.at:type_name -> bindery.ir.v1.Place
+	84,  // 123: bindery.ir.v1.Use.arguments:type_name -> bindery.ir.v1.UseArgument
+	85,  // 124: bindery.ir.v1.UseArgument.text:type_name -> bindery.ir.v1.Text
+	86,  // 125: bindery.ir.v1.Text.parts:type_name -> bindery.ir.v1.TextPart
+	92,  // 126: bindery.ir.v1.Resource.annotations:type_name -> bindery.ir.v1.ContentAnnotations
+	53,  // 127: bindery.ir.v1.Resource.entry_meta:type_name -> bindery.ir.v1.Member
+	94,  // 128: bindery.ir.v1.Resource.cache:type_name -> bindery.ir.v1.Cache
+	88,  // 129: bindery.ir.v1.Resource.file:type_name -> bindery.ir.v1.File
+	83,  // 130: bindery.ir.v1.Resource.use:type_name -> bindery.ir.v1.Use
+	29,  // 131: bindery.ir.v1.Resource.icons:type_name -> bindery.ir.v1.Icon
+	85,  // 132: bindery.ir.v1.ResourceTemplate.uri:type_name -> bindery.ir.v1.Text
+	92,  // 133: bindery.ir.v1.ResourceTemplate.annotations:type_name -> bindery.ir.v1.ContentAnnotations
+	53,  // 134: bindery.ir.v1.ResourceTemplate.entry_meta:type_name -> bindery.ir.v1.Member
+	94,  // 135: bindery.ir.v1.ResourceTemplate.cache:type_name -> bindery.ir.v1.Cache
+	90,  // 136: bindery.ir.v1.ResourceTemplate.text:type_name -> bindery.ir.v1.FilledText
+	83,  // 137: bindery.ir.v1.ResourceTemplate.use:type_name -> bindery.ir.v1.Use
+	91,  // 138: bindery.ir.v1.ResourceTemplate.completions:type_name -> bindery.ir.v1.VariableCompletion
+	29,  // 139: bindery.ir.v1.ResourceTemplate.icons:type_name -> bindery.ir.v1.Icon
+	85,  // 140: bindery.ir.v1.FilledText.text:type_name -> bindery.ir.v1.Text
+	80,  // 141: bindery.ir.v1.VariableCompletion.completion:type_name -> bindery.ir.v1.Completion
+	18,  // 142: bindery.ir.v1.ContentAnnotations.audience:type_name -> bindery.ir.v1.Role
+	94,  // 143: bindery.ir.v1.Caching.tools:type_name -> bindery.ir.v1.Cache
+	94,  // 144: bindery.ir.v1.Caching.resources:type_name -> bindery.ir.v1.Cache
+	94,  // 145: bindery.ir.v1.Caching.templates:type_name -> bindery.ir.v1.Cache
+	94,  // 146: bindery.ir.v1.Caching.prompts:type_name -> bindery.ir.v1.Cache
+	94,  // 147: bindery.ir.v1.Caching.discover:type_name -> bindery.ir.v1.Cache
+	106, // 148: bindery.ir.v1.Cache.ttl:type_name -> google.protobuf.Duration
+	19,  // 149: bindery.ir.v1.Cache.scope:type_name -> bindery.ir.v1.CacheScope
+	17,  // 150: bindery.ir.v1.Place.side:type_name -> bindery.ir.v1.Side
+	96,  // 151: bindery.ir.v1.Place.steps:type_name -> bindery.ir.v1.Step
+	97,  // 152: bindery.ir.v1.Step.every:type_name -> bindery.ir.v1.Every
+	106, // 153: bindery.ir.v1.State.lifetime:type_name -> google.protobuf.Duration
+	48,  // 154: bindery.ir.v1.Ask.conditions:type_name -> bindery.ir.v1.Condition
+	50,  // 155: bindery.ir.v1.Ask.body:type_name -> bindery.ir.v1.BodyCondition
+	45,  // 156: bindery.ir.v1.Ask.requests:type_name -> bindery.ir.v1.Pointer
+	100, // 157: bindery.ir.v1.Ask.form:type_name -> bindery.ir.v1.Form
+	101, // 158: bindery.ir.v1.Ask.visit:type_name -> bindery.ir.v1.Visit
+	102, // 159: bindery.ir.v1.Ask.arguments:type_name -> bindery.ir.v1.AskArgument
+	21,  // 160: bindery.ir.v1.Ask.otherwise:type_name -> bindery.ir.v1.Otherwise
+	45,  // 161: bindery.ir.v1.Visit.at:type_name -> bindery.ir.v1.Pointer
+	22,  // 162: bindery.ir.v1.AskArgument.side:type_name -> bindery.ir.v1.AskSide
+	45,  // 163: bindery.ir.v1.AskArgument.at:type_name -> bindery.ir.v1.Pointer
+	106, // 164: bindery.ir.v1.Notices.every:type_name -> google.protobuf.Duration
+	104, // 165: bindery.ir.v1.Notices.progress:type_name -> bindery.ir.v1.ProgressNotice
+	105, // 166: bindery.ir.v1.Notices.log:type_name -> bindery.ir.v1.LogNotice
+	23,  // 167: bindery.ir.v1.LogNotice.level:type_name -> bindery.ir.v1.LogLevel
+	168, // [168:168] is the sub-list for method output_type
+	168, // [168:168] is the sub-list for method input_type
+	168, // [168:168] is the sub-list for extension type_name
+	168, // [168:168] is the sub-list for extension extendee
+	0,   // [0:168] is the sub-list for field type_name
 }
 
 func init() { file_bindery_ir_v1_ir_proto_init() }
@@ -8680,35 +8915,42 @@ func file_bindery_ir_v1_ir_proto_init() {
 	}
 	file_bindery_ir_v1_ir_proto_msgTypes[52].OneofWrappers = []any{
 		(*PromptMessage_Text)(nil),
+		(*PromptMessage_Image)(nil),
+		(*PromptMessage_Audio)(nil),
+		(*PromptMessage_Resource)(nil),
 	}
 	file_bindery_ir_v1_ir_proto_msgTypes[54].OneofWrappers = []any{
+		(*PromptResource_Text)(nil),
+		(*PromptResource_File)(nil),
+	}
+	file_bindery_ir_v1_ir_proto_msgTypes[56].OneofWrappers = []any{
 		(*Completion_Values)(nil),
 		(*Completion_Use)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[58].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[60].OneofWrappers = []any{
 		(*UseArgument_Text)(nil),
 		(*UseArgument_Scalar)(nil),
 		(*UseArgument_Json)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[60].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[62].OneofWrappers = []any{
 		(*TextPart_Literal)(nil),
 		(*TextPart_Variable)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[61].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[63].OneofWrappers = []any{
 		(*Resource_File)(nil),
 		(*Resource_Use)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[63].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[65].OneofWrappers = []any{
 		(*ResourceTemplate_Text)(nil),
 		(*ResourceTemplate_Use)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[66].OneofWrappers = []any{}
 	file_bindery_ir_v1_ir_proto_msgTypes[68].OneofWrappers = []any{}
-	file_bindery_ir_v1_ir_proto_msgTypes[70].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[70].OneofWrappers = []any{}
+	file_bindery_ir_v1_ir_proto_msgTypes[72].OneofWrappers = []any{
 		(*Step_Token)(nil),
 		(*Step_Every)(nil),
 	}
-	file_bindery_ir_v1_ir_proto_msgTypes[73].OneofWrappers = []any{
+	file_bindery_ir_v1_ir_proto_msgTypes[75].OneofWrappers = []any{
 		(*Ask_Requests)(nil),
 		(*Ask_Form)(nil),
 		(*Ask_Visit)(nil),
@@ -8719,7 +8961,7 @@ func file_bindery_ir_v1_ir_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_bindery_ir_v1_ir_proto_rawDesc), len(file_bindery_ir_v1_ir_proto_rawDesc)),
 			NumEnums:      24,
-			NumMessages:   80,
+			NumMessages:   82,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

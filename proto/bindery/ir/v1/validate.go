@@ -78,6 +78,7 @@ func (c *Content) Validate() []Problem {
 		names[b.GetName()] = true
 		p.bindingRules(b, c.Schemas)
 		p.resources(b, c.Files)
+		p.prompts(b, c.Files)
 		p.endpoint(endpoints, b)
 		p.endpointPrompts(prompts, b)
 		p.endpointResources(shelves, b)
@@ -124,7 +125,6 @@ func (p *problems) bindingRules(b *Binding, schemas map[Digest][]byte) {
 		p.toolRules(t, b, schemas)
 	}
 	p.tool = ""
-	p.prompts(b)
 	p.caching(b.GetCaching())
 }
 

@@ -1,5 +1,7 @@
 package irv1
 
+import "strings"
+
 // MaxPrompts is the number of prompts that one endpoint can have.
 const MaxPrompts = 1000
 
@@ -12,8 +14,9 @@ const (
 // MaxCompletions is how many values a completion can have.
 const MaxCompletions = 10_000
 
-// prompts checks those of b, apart from what other bindings have.
-func (p *problems) prompts(b *Binding) {
+// prompts checks those of b, apart from what other bindings have. files are those of
+// the bundle.
+func (p *problems) prompts(b *Binding, files map[Digest][]byte) {
 	for _, prompt := range b.GetPrompts() {
 		field := "prompts." + prompt.GetName()
 		p.check(validName(prompt.GetName()), field, "%q cannot be the name of a prompt", prompt.GetName())
@@ -21,7 +24,7 @@ func (p *problems) prompts(b *Binding) {
 		given := p.promptArguments(field, prompt, b)
 		switch k := prompt.GetKind().(type) {
 		case *Prompt_Messages:
-			p.messages(field+".messages", k.Messages.GetMessages(), given)
+			p.messages(field+".messages", k.Messages.GetMessages(), given, files)
 		case *Prompt_Use:
 			p.use(field, k.Use.GetUse(), given, b)
 		}
@@ -59,12 +62,39 @@ func (p *problems) promptArguments(field string, prompt *Prompt, b *Binding) (na
 	return names
 }
 
-func (p *problems) messages(field string, all []*PromptMessage, given map[string]bool) {
+func (p *problems) messages(field string, all []*PromptMessage, given map[string]bool, files map[Digest][]byte) {
 	p.check(len(all) > 0 && len(all) <= MaxMessages, field, "there are %d, from 1 to %d can be", len(all), MaxMessages)
 	for _, m := range all {
-		if k, ok := m.GetContent().(*PromptMessage_Text); ok {
+		p.contentAnnotations(field+".annotations", m.GetAnnotations())
+		switch k := m.GetContent().(type) {
+		case *PromptMessage_Text:
 			p.parts(field, k.Text, given)
+		case *PromptMessage_Image:
+			p.medium(field, k.Image, "image/", files)
+		case *PromptMessage_Audio:
+			p.medium(field, k.Audio, "audio/", files)
+		case *PromptMessage_Resource:
+			p.promptResource(field, k.Resource, given, files)
 		}
+	}
+}
+
+// medium checks a picture or a sound, whose media type begins with kind.
+func (p *problems) medium(field string, m *Medium, kind string, files map[Digest][]byte) {
+	p.file(field, m.GetFile(), files)
+	p.check(m.GetFile().GetBinary(), field, "the file is not binary")
+	p.check(strings.HasPrefix(m.GetMediaType(), kind) && ValidHeaderValue(m.GetMediaType()), field+".mimeType", "%q is not a media type of this kind", m.GetMediaType())
+}
+
+func (p *problems) promptResource(field string, r *PromptResource, given map[string]bool, files map[Digest][]byte) {
+	p.check(len(r.GetUri().GetParts()) > 0, field+".uri", "there is none")
+	p.parts(field+".uri", r.GetUri(), given)
+	p.check(r.GetMediaType() != "" && ValidHeaderValue(r.GetMediaType()), field+".mimeType", "%q is not a media type", r.GetMediaType())
+	switch k := r.GetBody().(type) {
+	case *PromptResource_Text:
+		p.parts(field+".text", k.Text, given)
+	case *PromptResource_File:
+		p.file(field+".file", k.File, files)
 	}
 }
 

@@ -25,12 +25,29 @@ func prompting() *irv1.Binding {
 			}}},
 		},
 		{
+			Name: "show", Description: "Show.", Arguments: []*irv1.PromptArgument{{Name: "id"}},
+			Kind: &irv1.Prompt_Messages{Messages: &irv1.PromptMessages{Messages: []*irv1.PromptMessage{
+				{Role: irv1.Role_ROLE_USER, Content: &irv1.PromptMessage_Image{Image: &irv1.Medium{File: file(true), MediaType: "image/png"}}},
+				{Role: irv1.Role_ROLE_USER, Content: &irv1.PromptMessage_Audio{Audio: &irv1.Medium{File: file(true), MediaType: "audio/wav"}}},
+				{Role: irv1.Role_ROLE_USER, Content: &irv1.PromptMessage_Resource{Resource: &irv1.PromptResource{
+					Uri: &irv1.Text{Parts: []*irv1.TextPart{words("a:"), variable("id")}}, MediaType: "text/plain",
+					Body: &irv1.PromptResource_Text{Text: &irv1.Text{Parts: []*irv1.TextPart{variable("id")}}},
+				}}},
+				{Role: irv1.Role_ROLE_USER, Content: &irv1.PromptMessage_Resource{Resource: &irv1.PromptResource{
+					Uri: &irv1.Text{Parts: []*irv1.TextPart{words("a:")}}, MediaType: "text/plain", Body: &irv1.PromptResource_File{File: file(false)},
+				}}, Annotations: &irv1.ContentAnnotations{Audience: []irv1.Role{irv1.Role_ROLE_USER}}},
+			}}},
+		},
+		{
 			Name: "read", Description: "Read.", Arguments: []*irv1.PromptArgument{{Name: "id", Required: true}},
 			Kind: &irv1.Prompt_Use{Use: &irv1.PromptUse{Use: getBook("id"), At: &irv1.Pointer{Tokens: []string{"messages"}}}},
 		},
 	}
 	return b
 }
+
+// file returns the page of the tests, as a file.
+func file(binary bool) *irv1.File { return &irv1.File{Sha256: digest(page), Binary: binary} }
 
 // getBook returns a call of get_book that takes its argument from a variable.
 func getBook(name string) *irv1.Use {
@@ -50,7 +67,7 @@ func variable(name string) *irv1.TextPart {
 }
 
 func TestValidatePrompts(t *testing.T) {
-	if problems := open(t, prompting()).Validate(); len(problems) > 0 {
+	if problems := shelved(t, prompting()); len(problems) > 0 {
 		t.Fatalf("problems are %q", problems)
 	}
 	tests := []struct {
@@ -95,10 +112,29 @@ func TestValidatePrompts(t *testing.T) {
 		{"completion that changes something", func(_, _ *irv1.Prompt, b *irv1.Binding) { b.Tools[0].Annotations = nil },
 			`prompts.greet.args.book.complete.tool: tool "get_book" is not read-only`},
 	}
+	show := func(i int, change func(m *irv1.PromptMessage)) func(_, _ *irv1.Prompt, b *irv1.Binding) {
+		return func(_, _ *irv1.Prompt, b *irv1.Binding) { change(b.Prompts[1].GetMessages().Messages[i]) }
+	}
+	tests = append(tests, []struct {
+		name   string
+		change func(greet, read *irv1.Prompt, b *irv1.Binding)
+		want   string
+	}{
+		{"image of nothing", show(0, func(m *irv1.PromptMessage) { m.GetImage().File = nil }), `prompts.show.messages: the bundle lacks the file`},
+		{"image that is text", show(0, func(m *irv1.PromptMessage) { m.GetImage().File.Binary = false }), `prompts.show.messages: the file is not binary`},
+		{"image that is audio", show(0, func(m *irv1.PromptMessage) { m.GetImage().MediaType = "audio/wav" }), `prompts.show.messages.mimeType: "audio/wav" is not a media type of this kind`},
+		{"audio of another file", show(1, func(m *irv1.PromptMessage) { m.GetAudio().File.Sha256[0]++ }), `prompts.show.messages: the bundle lacks the file`},
+		{"resource without URI", show(2, func(m *irv1.PromptMessage) { m.GetResource().Uri = nil }), `prompts.show.messages.uri: there is none`},
+		{"URI of nobody", show(2, func(m *irv1.PromptMessage) { m.GetResource().Uri.Parts[1] = variable("x") }), `prompts.show.messages.uri: there is no "x" to take a value from`},
+		{"text of nobody", show(2, func(m *irv1.PromptMessage) { m.GetResource().GetText().Parts[0] = variable("x") }), `prompts.show.messages.text: there is no "x" to take a value from`},
+		{"resource of no type", show(3, func(m *irv1.PromptMessage) { m.GetResource().MediaType = "" }), `prompts.show.messages.mimeType: "" is not a media type`},
+		{"resource of nothing", show(3, func(m *irv1.PromptMessage) { m.GetResource().Body = nil }), `prompts.messages.messages.resource: body is not set`},
+		{"annotations for nobody", show(3, func(m *irv1.PromptMessage) { m.Annotations.Audience[0] = 7 }), `prompts.show.messages.annotations.audience: 7 is nobody`},
+	}...)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			b := prompting()
-			tt.change(b.Prompts[0], b.Prompts[1], b)
+			tt.change(b.Prompts[0], b.Prompts[2], b)
 			problems := content([]*irv1.Binding{b}).Validate()
 			want := `binding "library": ` + tt.want
 			for _, p := range problems {
@@ -115,7 +151,7 @@ func TestValidateCountsPrompts(t *testing.T) {
 	b := prompting()
 	b.Prompts = nil
 	for i := range irv1.MaxPrompts + 1 {
-		p := prompting().Prompts[1]
+		p := prompting().Prompts[2]
 		p.Name = fmt.Sprint(i)
 		b.Prompts = append(b.Prompts, p)
 	}

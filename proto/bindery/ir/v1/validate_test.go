@@ -636,6 +636,7 @@ func content(bindings []*irv1.Binding) *irv1.Content {
 		Manifest: &irv1.Manifest{Level: irv1.Level},
 		Bindings: bindings,
 		Schemas:  map[irv1.Digest][]byte{irv1.DigestOf([]byte(schema)): []byte(schema)},
+		Files:    map[irv1.Digest][]byte{irv1.DigestOf([]byte(page)): []byte(page)},
 	}
 }
 
