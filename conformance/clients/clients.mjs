@@ -2,6 +2,8 @@
 //
 //   list()            the tools, as {name, description}
 //   call(tool, args)  the result; a failed call throws {code, message, data}
+//   prompt(name, args), read(uri)
+//   answers           whether the client fills in what a call asks its user: with the name Ada
 //   changed           a promise that settles when the client was told that tools changed; absent where it cannot be told
 //   close()
 //
@@ -51,6 +53,9 @@ async function inspector(dir, url, era) {
   return {
     list: async () => (await run("--method", "tools/list")).tools,
     call: (tool, args) => run("--method", "tools/call", "--tool-name", tool, "--tool-args-json", JSON.stringify(args)),
+    prompt: (name, args) => run("--method", "prompts/get", "--prompt-name", name, "--prompt-args", ...Object.entries(args).map(([k, v]) => `${k}=${v}`)),
+    read: (uri) => run("--method", "resources/read", "--uri", uri),
+    answers: false,
     close: async () => {},
   };
 }
@@ -76,8 +81,9 @@ async function remote(installed, dir, url, protocol, proof = /Connected to remot
 // first is a session of the first line of the TypeScript SDK, over transport.
 async function first(installed, transport) {
   const { Client } = installed("@modelcontextprotocol/sdk/client/index.js");
-  const { ToolListChangedNotificationSchema } = installed("@modelcontextprotocol/sdk/types.js");
-  const client = new Client(info, { capabilities: {} });
+  const { ElicitRequestSchema, ToolListChangedNotificationSchema } = installed("@modelcontextprotocol/sdk/types.js");
+  const client = new Client(info, { capabilities: { elicitation: {} } });
+  client.setRequestHandler(ElicitRequestSchema, fillIn);
   const changed = new Promise((resolve) => client.setNotificationHandler(ToolListChangedNotificationSchema, () => resolve()));
   await client.connect(transport);
   return session(client, changed);
@@ -88,13 +94,22 @@ async function second(installed, url, mode) {
   const { Client, StreamableHTTPClientTransport } = installed("@modelcontextprotocol/client");
   let told;
   const changed = new Promise((resolve) => { told = resolve; });
-  const client = new Client(info, { versionNegotiation: { mode }, listChanged: { tools: { onChanged: () => told() } } });
+  const client = new Client(info, {
+    capabilities: { elicitation: {} }, versionNegotiation: { mode }, listChanged: { tools: { onChanged: () => told() } },
+  });
+  client.setRequestHandler("elicitation/create", fillIn);
   await client.connect(new StreamableHTTPClientTransport(new URL(url)));
   return session(client, changed);
 }
 
+// fillIn answers a question.
+const fillIn = async () => ({ action: "accept", content: { name: "Ada" } });
+
 function session(client, changed) {
   return {
+    answers: true,
+    prompt: (name, args) => client.getPrompt({ name, arguments: args }),
+    read: (uri) => client.readResource({ uri }),
     list: async () => (await client.listTools()).tools,
     call: (name, args) => client.callTool({ name, arguments: args }),
     changed,
@@ -123,6 +138,9 @@ async function goSDK(command, url, revision) {
   return {
     list: async () => (await ask({ method: "list" })).tools,
     call: (tool, args) => ask({ method: "call", tool, arguments: args }),
+    prompt: (name, args) => ask({ method: "prompt", prompt: name, arguments: args }),
+    read: (uri) => ask({ method: "read", uri }),
+    answers: true,
     changed,
     close: async () => { child.stdin.end(); await ended; },
   };

@@ -1,61 +1,25 @@
-// Tries a node with the clients that people have: each lists the tools of the sample module, buys something with them,
-// gets an error with data, and sees a change of the module that is made while it is connected. One line a client and
-// check.
+// Tries a node with the clients that people have: each lists the tools of a sample module, buys something with them,
+// gets an error with data, and sees a change of the module that is made while it is connected; and gets a prompt, reads
+// a resource and is asked for a name in the course of a call of another module. One line a client and check.
 //
-// usage: node run.mjs BIN INSTALLED   (the folder with bindery, merchant, psp and gosdk; the one with node_modules)
+// usage: node run.mjs BIN INSTALLED   (the folder with bindery, merchant, psp, studio and gosdk; the one with node_modules)
 
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import assert from "node:assert/strict";
-import { Group, within } from "../internal/process.mjs";
+import { within } from "../internal/process.mjs";
 import { clients } from "./clients.mjs";
 import { checkoutTools, paymentTools, purchase, unknownSession } from "./purchase.mjs";
+import { Shop } from "./shop.mjs";
 
 const [bin, installed] = process.argv.slice(2).map((dir) => resolve(dir));
 if (!installed) {
   console.error("usage: node run.mjs BIN INSTALLED");
   process.exit(2);
 }
-const module = new URL("../../examples/acp", import.meta.url).pathname;
-const tokens = { BINDERY_SECRET_MERCHANT_TOKEN: "merchant-secret", BINDERY_SECRET_PSP_TOKEN: "psp-secret", BINDERY_SECRET_REDEEM: "redeem-secret" };
 const limit = 60_000; // for one check, in ms
 
-// A Shop is a copy of the module, served, with its two services.
-class Shop {
-  group = new Group();
-  dir = mkdtempSync(join(tmpdir(), "bindery-clients-"));
-  edits = 0;
-
-  constructor(flags) {
-    this.flags = flags;
-  }
-
-  async open() {
-    const service = (name, ...args) => this.group.start(join(bin, name), ["--listen", "127.0.0.1:0", ...args], [/url=(http:\S+)/], tokens);
-    const psp = await service("psp");
-    const merchant = await service("merchant", "--psp", psp);
-    cpSync(module, this.dir, { recursive: true });
-    this.url = await this.group.start(join(bin, "bindery"),
-      ["dev", this.dir, ...this.flags, "--listen", "127.0.0.1:0", "-t", `merchant_url=${merchant}`, "-t", `psp_url=${psp}`],
-      [/(http:\/\/127\.0\.0\.1:\d+)\/mcp\b/], tokens);
-  }
-
-  // edit says something new of the tool that is watched, and returns it.
-  edit() {
-    const file = join(this.dir, "checkout/checkout.cue");
-    const said = `Read a checkout session, edition ${++this.edits}.`;
-    const text = readFileSync(file, "utf8").replace(/(get_checkout_session: \{\s+description: )"[^"]*"/, `$1"${said}"`);
-    assert.ok(text.includes(said), "the module has no tool get_checkout_session");
-    writeFileSync(file, text);
-    return said;
-  }
-
-  async close() {
-    await this.group.stop();
-    rmSync(this.dir, { recursive: true });
-  }
-}
+// modern is whether a client speaks the newest revision, which has no sessions.
+const modern = (client) => ["modern", "2026-07-28"].includes(client.revision);
 
 const checks = {
   async list({ checkout, payments }) {
@@ -95,6 +59,28 @@ const checks = {
     }
     return checkout.changed ? "told by list_changed" : "seen in the next list: the client cannot be told";
   },
+
+  async prompt({ studio }) {
+    const { messages } = await studio.prompt("greet", { name: "Ada" });
+    assert.deepEqual(messages, [{ role: "user", content: { type: "text", text: "Say hello to Ada." } }]);
+  },
+
+  async resource({ studio }) {
+    const { contents } = await studio.read("studio://things/12");
+    assert.equal(contents[0].uri, "studio://things/12");
+    assert.equal(JSON.parse(contents[0].text).id, "12");
+  },
+
+  // A client of an older revision can be asked within a session only.
+  async ask({ studio, shop, client }) {
+    const answer = await studio.call("introduce", {}).catch((err) => err);
+    if (studio.answers && (modern(client) || shop.flags.includes("--stateful"))) {
+      assert.match(answer.content?.[0]?.text ?? String(answer), /"name":"Ada"/);
+      return;
+    }
+    assert.match(String(answer.message), /does not declare a capability/);
+    return "refused: the client cannot be asked";
+  },
 };
 
 // soon is whether promise settles within a second.
@@ -103,16 +89,16 @@ const soon = (promise) => within(1_000, promise, "").then(() => true, () => fals
 // play runs all checks with one client and returns how many failed.
 async function play(client, shop) {
   const who = [client.name.padEnd(38), client.revision.padEnd(10), ...shop.flags].join(" ");
-  const line = (check, verdict) => console.log(`${who} ${check.padEnd(7)} ${verdict}`);
+  const line = (check, verdict) => console.log(`${who} ${check.padEnd(8)} ${verdict}`);
   const sessions = [];
-  const open = async (path) => {
-    const s = await within(limit, client.open(shop.url + path), "connect");
+  const open = async (url) => {
+    const s = await within(limit, client.open(url), "connect");
     sessions.push(s);
     return s;
   };
   let failed = 0;
   try {
-    const given = { shop, checkout: await open("/mcp"), payments: await open("/payments/mcp") };
+    const given = { client, shop, checkout: await open(shop.url + "/mcp"), payments: await open(shop.url + "/payments/mcp"), studio: await open(shop.studio + "/mcp") };
     for (const [name, check] of Object.entries(checks)) {
       try {
         const note = await within(limit, check(given), name);
@@ -133,7 +119,7 @@ async function play(client, shop) {
 
 // visit opens a shop for the clients that meet want, and returns how many checks failed.
 async function visit(flags, want) {
-  const shop = new Shop(flags);
+  const shop = new Shop(bin, flags);
   let failed = 0;
   try {
     await shop.open();
@@ -144,7 +130,6 @@ async function visit(flags, want) {
   return failed;
 }
 
-const modern = (client) => ["modern", "2026-07-28"].includes(client.revision);
-const failed = await visit([], () => true) + await visit(["--stateful"], (client) => !modern(client)); // the newest revision has no sessions
+const failed = await visit([], () => true) + await visit(["--stateful"], (client) => !modern(client));
 console.log(failed === 0 ? "every client passes every check" : `${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);

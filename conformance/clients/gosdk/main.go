@@ -27,10 +27,13 @@ func main() {
 	}
 }
 
-// A question is "list", or "call" with a tool and its arguments.
+// A question is "list", "call" with a tool and its arguments, "prompt" with a prompt
+// and its arguments, or "read" with a URI.
 type question struct {
 	Method    string          `json:"method"`
 	Tool      string          `json:"tool"`
+	Prompt    string          `json:"prompt"`
+	URI       string          `json:"uri"`
 	Arguments json.RawMessage `json:"arguments"`
 }
 
@@ -51,6 +54,7 @@ func play(ctx context.Context, url, revision string) error {
 		return out.Encode(a)
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "gosdk", Version: "1"}, &mcp.ClientOptions{
+		ElicitationHandler:     fillIn,
 		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { _ = write(answer{Changed: true}) },
 	})
 	s, err := client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: url}, &mcp.ClientSessionOptions{ProtocolVersion: revision})
@@ -75,6 +79,11 @@ func play(ctx context.Context, url, revision string) error {
 	return in.Err()
 }
 
+// fillIn answers a question to the user.
+func fillIn(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+	return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"name": "Ada"}}, nil
+}
+
 func ask(ctx context.Context, s *mcp.ClientSession, q question) answer {
 	var result any
 	var err error
@@ -83,6 +92,13 @@ func ask(ctx context.Context, s *mcp.ClientSession, q question) answer {
 		result, err = s.ListTools(ctx, nil)
 	case "call":
 		result, err = s.CallTool(ctx, &mcp.CallToolParams{Name: q.Tool, Arguments: q.Arguments})
+	case "prompt":
+		p := &mcp.GetPromptParams{Name: q.Prompt}
+		if err = json.Unmarshal(q.Arguments, &p.Arguments); err == nil {
+			result, err = s.GetPrompt(ctx, p)
+		}
+	case "read":
+		result, err = s.ReadResource(ctx, &mcp.ReadResourceParams{URI: q.URI})
 	default:
 		err = fmt.Errorf("no such question: %s", q.Method)
 	}
