@@ -1,5 +1,5 @@
 // Processes of a run: each is started with what its output must say before it counts as running, and ended by who
-// started it. Nothing here ends a process that it did not start.
+// started it: at the latest when this process ends. Nothing here ends a process that it did not start.
 
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
@@ -11,6 +11,10 @@ export function within(ms, promise, what) {
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
+const children = new Set();
+process.once("exit", () => children.forEach((child) => child.kill("SIGKILL")));
+for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
+
 // A Process is a running command: lines are all that it printed, found is the first group of what it was waited for.
 class Process {
   lines = [];
@@ -19,6 +23,8 @@ class Process {
     this.name = name;
     this.child = child;
     this.ended = new Promise((resolve) => child.once("exit", resolve).once("error", resolve));
+    children.add(child);
+    this.ended.then(() => children.delete(child));
   }
 
   // stop ends it as an operator would, and waits until it is gone.
