@@ -212,6 +212,17 @@ type Output struct {
 // Deps returns what the table was built with, every function set.
 func (t *Tool) Deps() *Deps { return t.deps }
 
+// Takes reports whether the tool has an argument called name.
+func (t *Tool) Takes(name string) bool {
+	switch name {
+	case "meta":
+		return len(t.Meta) > 0
+	case "payload":
+		return t.Payload != nil
+	}
+	return slices.ContainsFunc(t.Args, func(a *Argument) bool { return a.GetName() == name })
+}
+
 // newEndpoints spreads the tools of bindings over their endpoints.
 func newEndpoints(bindings []*binding) map[string]*Endpoint {
 	endpoints := map[string]*Endpoint{}

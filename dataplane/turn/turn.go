@@ -72,13 +72,27 @@ func (t *Turn) Next(answers []byte) (*table.Tool, call.Request, error) {
 }
 
 func (t *Turn) next(answers rawjson.Value) (*table.Tool, call.Request, error) {
-	merged := over(t.Arguments, t.values(answers))
+	merged := over(t.known(), t.values(answers))
 	r := call.Request{Arguments: merged, Generated: t.Generated}
 	if t.Ask.Next != t.Tool || string(merged) != string(t.Arguments) {
 		sum := sha256.Sum256(append([]byte(t.Ask.Next.Name+"\x00"), merged...))
 		r.Fork = sum[:]
 	}
 	return t.Ask.Next, r, nil
+}
+
+// known returns those of the arguments that the next tool has: it may be another.
+func (t *Turn) known() rawjson.Value {
+	if t.Ask.Next == t.Tool {
+		return t.Arguments
+	}
+	var all []table.Member
+	for name, value := range t.Arguments.Members() {
+		if text, _ := name.Text(); t.Ask.Next.Takes(text) {
+			all = append(all, table.Member{Name: text, Value: value})
+		}
+	}
+	return table.Object(all)
 }
 
 // values returns the arguments that are put over those of the call that asked.

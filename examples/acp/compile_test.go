@@ -62,7 +62,7 @@ func TestProdIsHeldToPolicy(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		`checkout/checkout.cue:13:12: bindings.checkout.upstream.url: "http://api.merchant.example.com" does not satisfy =~"^https://"`,
+		`checkout/checkout.cue:15:12: bindings.checkout.upstream.url: "http://api.merchant.example.com" does not satisfy =~"^https://"`,
 		`bindings.delegate_payment.upstream.auth.bearer.secret: missing field "secret"`,
 	} {
 		if !strings.Contains(b.String(), want) {

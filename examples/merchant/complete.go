@@ -177,7 +177,7 @@ func (s *Server) prepare(c front.Call, in *completion) (attempt, *front.Answer) 
 	if fault := (changes{Buyer: in.Buyer, OrderNotes: in.OrderNotes}).apply(x, s.config.Products); fault != nil {
 		return attempt{}, fault
 	}
-	x.last = nil
+	x.last, x.pending = nil, nil
 	q := s.quote(x)
 	t := s.terms(x, q)
 	limits, stop, fault := s.mayPay(x, in, q, t)
@@ -220,6 +220,9 @@ func (s *Server) mayPay(x *session, in *completion, q quote, t terms) (limits me
 		return method{}, x.stop("unsupported", "$.payment_data.instrument.type", "This payment method is not offered for this purchase."), nil
 	}
 	stop, fault = x.intervene(in.Authentication, t)
+	if stop && x.authenticating {
+		s.await(x, in)
+	}
 	return limits, stop, fault
 }
 

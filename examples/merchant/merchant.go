@@ -47,6 +47,10 @@ type Config struct {
 	// canceled when the agent goes away. Nil: every charge is declined.
 	Charge func(context.Context, psp.Charge) error
 
+	// PagesURL is where buyers reach the server: sessions that need them say so. "" for
+	// nowhere: then the agent runs 3-D Secure itself.
+	PagesURL string
+
 	MerchantID string    // default "merchant_sample"
 	Products   []Product // default SampleProducts()
 
@@ -115,6 +119,8 @@ func (s *Server) route(g *front.Gate) {
 	s.mux.Handle("POST "+one, g.Write(true, s.update))
 	s.mux.Handle("POST "+one+"/complete", g.Write(true, s.complete))
 	s.mux.Handle("POST "+one+"/cancel", g.Write(false, s.cancel))
+	s.mux.HandleFunc("GET "+errands+"{page}", s.serveErrand)
+	s.mux.HandleFunc("POST "+errands+"{page}", s.serveErrand)
 	s.mux.Handle("/checkout_sessions", front.NotAllowed(http.MethodPost))
 	s.mux.Handle(one, front.NotAllowed(http.MethodGet, http.MethodPost))
 	s.mux.Handle(one+"/complete", front.NotAllowed(http.MethodPost))

@@ -115,6 +115,7 @@ type body struct {
 	Param        string
 	Versions     []string `json:"supported_versions"`
 	Buyer        map[string]any
+	ContinueURL  string           `json:"continue_url"`
 	Details      map[string]any   `json:"fulfillment_details"`
 	Options      []map[string]any `json:"fulfillment_options"`
 	LineItems    []lineItem       `json:"line_items"`

@@ -145,7 +145,7 @@ func (s *Server) update(_ context.Context, c front.Call) *front.Answer {
 	if fault := in.apply(x, s.config.Products); fault != nil {
 		return fault
 	}
-	x.authenticating, x.stopped, x.last = false, false, nil
+	x.authenticating, x.stopped, x.last, x.pending = false, false, nil, nil
 	s.store(x)
 	return front.JSON(http.StatusOK, s.view(x))
 }

@@ -34,11 +34,13 @@ type session struct {
 	notes    string
 	echo     echo
 
-	authenticating bool     // the agent was told to run 3-D Secure
-	stopped        bool     // paying was tried by an agent that cannot take the buyer through what is required
-	last           *message // what became of the last attempt to pay; nil: none
-	order          *order   // not nil when completed
-	paid           *quote   // what it was completed for; nil before
+	authenticating bool        // the agent was told to run 3-D Secure
+	page           string      // the name of the buyer's page
+	pending        *completion // what is to be paid with once the buyer was there; nil: nothing
+	stopped        bool        // paying was tried by an agent that cannot take the buyer through what is required
+	last           *message    // what became of the last attempt to pay; nil: none
+	order          *order      // not nil when completed
+	paid           *quote      // what it was completed for; nil before
 }
 
 // A line is one product of the cart.

@@ -26,6 +26,7 @@ type sessionView struct {
 	Links        []linkView         `json:"links"`
 	Consents     []consentView      `json:"marketing_consent_options"`
 	Auth         *authenticationAsk `json:"authentication_metadata,omitempty"`
+	ContinueURL  string             `json:"continue_url,omitempty"`
 	Order        *order             `json:"order,omitempty"`
 	CreatedAt    time.Time          `json:"created_at"`
 	UpdatedAt    time.Time          `json:"updated_at"`
@@ -113,7 +114,7 @@ func (s *Server) view(x *session) sessionView {
 		echo: x.echo,
 	}
 	if a.status == "authentication_required" {
-		v.Auth = ask(x.agent, s.config.MerchantID)
+		v.Auth, v.ContinueURL = ask(x.agent, s.config.MerchantID), s.errand(x)
 	}
 	return v
 }

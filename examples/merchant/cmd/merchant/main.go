@@ -34,8 +34,8 @@ func main() {
 }
 
 type options struct {
-	listen, tokenFile, psp string
-	keyOptional, inform    bool
+	listen, tokenFile, psp, pages string
+	keyOptional, inform           bool
 }
 
 // command is main with its surroundings given. It returns the exit code.
@@ -46,6 +46,7 @@ func command(ctx context.Context, args []string, env func(string) string, stderr
 	flags.StringVar(&o.listen, "listen", "127.0.0.1:9001", "where to listen, as `HOST:PORT`; port 0 picks a free one and prints it")
 	flags.StringVar(&o.tokenFile, "token-file", "", "`FILE` with the agents' token, instead of BINDERY_SECRET_MERCHANT_TOKEN")
 	flags.StringVar(&o.psp, "psp", "", "`URL` of the payment provider; without one every payment is taken, and no money")
+	flags.StringVar(&o.pages, "pages-url", "", "`URL` at which buyers reach this server, to authenticate a payment; without one that is left to the agent")
 	flags.BoolVar(&o.keyOptional, "idempotency-key-optional", false, "take POST requests without Idempotency-Key")
 	flags.BoolVar(&o.inform, "inform", false, "tell agents that lack a required intervention, instead of blocking them early")
 	flags.Usage = func() { fmt.Fprint(stderr, usage); flags.PrintDefaults() }
@@ -67,7 +68,7 @@ func serve(ctx context.Context, o options, env func(string) string, stderr io.Wr
 	if err != nil {
 		return err
 	}
-	c := merchant.Config{Token: token, KeyOptional: o.keyOptional}
+	c := merchant.Config{Token: token, KeyOptional: o.keyOptional, PagesURL: o.pages}
 	if o.inform {
 		c.OnMismatch = merchant.Inform
 	}
