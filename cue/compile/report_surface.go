@@ -10,6 +10,14 @@ func (r report) largeIcon(v value, n int) {
 		"the picture has %d bytes in Base64, at most %d are shown to clients in every list", n, irv1.MaxIcon)
 }
 
+func (r report) oneIcon(v value) {
+	r.list.Errorf(v.at("bad-icon", `keep or add one of them`), "an icon has src or file")
+}
+
+func (r report) noPicture(v value) {
+	r.list.Errorf(v.at("bad-icon", `add mimeType: "image/..."`), "the name of %s does not say that it is a picture", v.quiet())
+}
+
 func (r report) tooManyIcons(v value, n int) {
 	r.list.Errorf(v.at("too-many-icons", "keep those that differ in size or theme"), "there are %d icons, at most %d can be shown", n, irv1.MaxIcons)
 }

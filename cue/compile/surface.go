@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"encoding/base64"
 	"slices"
 	"strings"
 
@@ -27,11 +28,11 @@ func (rd *reading) icons(v value) []*irv1.Icon {
 	for _, e := range v.elements() {
 		e.note()
 		icon := &irv1.Icon{
-			Src:       e.get("src").text(),
 			MediaType: e.get("mimeType").text(),
 			Sizes:     e.get("sizes").texts(),
 			Theme:     iconThemes[e.get("theme").text()],
 		}
+		rd.iconSource(icon, e)
 		rd.checkIcon(icon, e)
 		all = append(all, icon)
 	}
@@ -41,9 +42,33 @@ func (rd *reading) icons(v value) []*irv1.Icon {
 	return all
 }
 
+// iconSource reads where an icon, at v, is: in src, or in a file of the module, which
+// becomes part of it.
+func (rd *reading) iconSource(icon *irv1.Icon, v value) {
+	src, file := v.get("src"), v.get("file")
+	switch {
+	case src.exists() == file.exists():
+		rd.oneIcon(v)
+	case src.exists():
+		icon.Src = src.text()
+	default:
+		data, ok := rd.file(file)
+		if icon.MediaType == "" {
+			icon.MediaType = typeOfFile(file.quiet())
+		}
+		if ok && !strings.HasPrefix(icon.GetMediaType(), "image/") {
+			rd.noPicture(file)
+		}
+		icon.Src = "data:" + icon.GetMediaType() + ";base64," + base64.StdEncoding.EncodeToString(data)
+		if len(icon.GetSrc()) > irv1.MaxIcon {
+			rd.largeIcon(file, len(icon.GetSrc()))
+		}
+	}
+}
+
 // checkIcon reports what keeps an icon, at v, from being shown.
 func (rd *reading) checkIcon(icon *irv1.Icon, v value) {
-	if n := len(icon.GetSrc()); n > irv1.MaxIcon {
+	if n := len(icon.GetSrc()); n > irv1.MaxIcon && v.get("src").exists() {
 		rd.largeIcon(v.get("src"), n)
 	}
 	inline, isInline := strings.CutPrefix(icon.GetSrc(), "data:")
