@@ -43,7 +43,7 @@ func TestTestingGuide(t *testing.T) {
 // TestGuides holds that the binding that a page shows passes the tests that it shows,
 // which cover it, without a warning.
 func TestGuides(t *testing.T) {
-	for _, page := range []string{"requests.md", "errors.md"} {
+	for _, page := range []string{"requests.md", "errors.md", "apps.md"} {
 		t.Run(page, func(t *testing.T) { testGuide(t, page) })
 	}
 }
