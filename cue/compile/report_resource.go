@@ -82,6 +82,16 @@ func (r report) idleVariable(v value, name string) {
 	r.list.Warnf(v.at("idle-variable", ""), "whatever {%s} is makes no difference to what is read", name)
 }
 
+func (r report) changingRead(v value, name string) {
+	r.list.Warnf(v.at("changing-read", "name a tool of a GET, or write annotations: readOnly: true where it is"),
+		"tool %q is not read-only, and clients read resources when they like", name)
+}
+
+func (r report) valueInMarkup(v value, mediaType string) {
+	r.list.Warnf(v.at("value-in-markup", "give the values as JSON, and have a page that is always the same show them"),
+		"values stand in %s as they are, and a client chooses them", mediaType)
+}
+
 func (r report) idleTool(v value, name string) {
 	r.list.Warnf(v.at("idle-tool", "remove it, or name it where something of the binding is to call it"),
 		"no client calls tool %q, and nothing of the binding does", name)

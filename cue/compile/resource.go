@@ -39,7 +39,8 @@ func (rd *reading) resource(name string, v value) *irv1.Resource {
 	switch field := rd.oneBody(v, "text", "json", "file", "tool"); field {
 	case "":
 	case "tool":
-		use, _ := rd.use(v, nil)
+		use, t := rd.use(v, nil)
+		rd.checkReads(t, v)
 		r.Body = &irv1.Resource_Use{Use: use}
 		if size := v.get("size"); size.exists() {
 			n := uint64(size.number(0))
@@ -50,6 +51,14 @@ func (rd *reading) resource(name string, v value) *irv1.Resource {
 		rd.content(r, field, v)
 	}
 	return r
+}
+
+// checkReads warns of a tool, nil for none, that changes something when what is at v is
+// read.
+func (rd *reading) checkReads(t *irv1.Tool, v value) {
+	if t != nil && !t.GetAnnotations().GetReadOnly() {
+		rd.changingRead(v.get("tool"), t.GetName())
+	}
 }
 
 // oneBody returns which of the fields of v has what is read, "" when that cannot be
@@ -135,6 +144,13 @@ func isText(mediaType string) bool {
 	base, _, _ := strings.Cut(mediaType, ";")
 	name, subtype, _ := strings.Cut(strings.TrimSpace(base), "/")
 	return name == "text" || strings.HasSuffix(subtype, "+json") || strings.HasSuffix(subtype, "+xml") || slices.Contains(texts, subtype)
+}
+
+// isMarkup reports whether what has a media type can hold what somebody runs.
+func isMarkup(mediaType string) bool {
+	base, _, _ := strings.Cut(mediaType, ";")
+	_, subtype, _ := strings.Cut(strings.TrimSpace(base), "/")
+	return strings.HasPrefix(subtype, "html") || strings.HasSuffix(subtype, "xml") || strings.HasSuffix(subtype, "script")
 }
 
 // texts are the subtypes of what is text though its type does not say so.

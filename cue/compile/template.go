@@ -39,7 +39,8 @@ func (rd *reading) template(name string, v value) *irv1.ResourceTemplate {
 	case "json":
 		rd.filledText(t, "application/json", &irv1.FilledText{Text: rd.filledJSON(v.get("json"), names(variables)), Json: true}, v)
 	case "tool":
-		use, _ := rd.use(v, variables)
+		use, tool := rd.use(v, variables)
+		rd.checkReads(tool, v)
 		t.Body = &irv1.ResourceTemplate_Use{Use: use}
 	}
 	if ok {
@@ -55,6 +56,9 @@ func (rd *reading) filledText(t *irv1.ResourceTemplate, standard string, text *i
 	t.Body = &irv1.ResourceTemplate_Text{Text: text}
 	if t.GetMediaType() == "" {
 		t.MediaType = standard
+	}
+	if isMarkup(t.GetMediaType()) && len(variables(text.GetText())) > 0 {
+		rd.valueInMarkup(v.get("mimeType"), t.GetMediaType())
 	}
 }
 

@@ -217,6 +217,29 @@ func (p Part) Append(dst []byte, f Form) []byte {
 	return append(dst, '}')
 }
 
+// A Read is a part as what resources/read has of something.
+type Read struct {
+	URI       string // "": that which is read
+	MediaType string // "": nobody says
+	Member    string // text or blob
+	Value     rawjson.Value
+}
+
+// Read returns the part as something that is read, and false for a link, which has
+// nothing to read.
+func (p Part) Read() (Read, bool) {
+	r := Read{URI: p.text(irv1.PartField_PART_FIELD_URI), MediaType: p.text(irv1.PartField_PART_FIELD_MIME_TYPE)}
+	for _, m := range p.members {
+		switch m.field {
+		case irv1.PartField_PART_FIELD_TEXT:
+			r.Member, r.Value = "text", m.value
+		case irv1.PartField_PART_FIELD_DATA, irv1.PartField_PART_FIELD_BLOB:
+			r.Member, r.Value = "blob", m.value
+		}
+	}
+	return r, r.Member != ""
+}
+
 // NoAudio is the text that stands for audio of a media type for clients of the revision
 // of MCP that has none.
 func NoAudio(mediaType string) string {

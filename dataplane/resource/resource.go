@@ -6,13 +6,14 @@
 package resource
 
 import (
-	"context"
+	"cmp"
 	"encoding/base64"
 	"mime"
 	"net/http"
 	"strings"
 
 	"github.com/bindery-dev/bindery/dataplane/call"
+	"github.com/bindery-dev/bindery/dataplane/content"
 	"github.com/bindery-dev/bindery/dataplane/fill"
 	"github.com/bindery-dev/bindery/dataplane/rawjson"
 	"github.com/bindery-dev/bindery/dataplane/table"
@@ -56,21 +57,47 @@ func (h *Hit) Content(version string) []byte {
 	return h.content(version, h.MediaType, "text", rawjson.Quote(text))
 }
 
-// Ask calls the tool that gives what is read, as r is without arguments, and returns that
-// for a client that speaks a revision of MCP. It is nil exactly if the outcome has an
-// error.
-func (h *Hit) Ask(ctx context.Context, r call.Request, version string) ([]byte, call.Outcome) {
+// Request returns r, which is without arguments, as the call of the tool that gives what is
+// read.
+func (h *Hit) Request(r call.Request) call.Request {
 	r.Arguments, r.For = fill.Arguments(h.Use.Arguments, h.values), irv1.KindResource
-	o := call.Do(ctx, h.Use.Tool, r)
-	switch {
-	case o.Error != nil:
-		return nil, o
-	case o.Part == nil:
-		return h.content(version, h.typeOf(o), "text", rawjson.AppendQuote(nil, o.Body)), o
-	case o.Part.Kind == irv1.PartKind_PART_KIND_TEXT:
-		return h.content(version, h.typeOf(o), "text", rawjson.AppendQuote(nil, o.Part.Data)), o
+	return r
+}
+
+// Received returns what o, the outcome of that call, gives to read, for a client that
+// speaks a revision of MCP: one content or several, with commas between. It is nil exactly
+// if the outcome has an error.
+func (h *Hit) Received(o call.Outcome, version string) []byte {
+	if o.Error != nil {
+		return nil
 	}
-	return h.content(version, h.typeOf(o), "blob", blob(o.Part.Data)), o
+	switch parts := h.parts(o.Content, version); {
+	case o.Part == nil && parts != nil:
+		return parts
+	case o.Part == nil:
+		return h.content(version, h.typeOf(o), "text", rawjson.AppendQuote(nil, o.Body))
+	case o.Part.Kind == irv1.PartKind_PART_KIND_TEXT:
+		return h.content(version, h.typeOf(o), "text", rawjson.AppendQuote(nil, o.Part.Data))
+	}
+	return h.content(version, h.typeOf(o), "blob", blob(o.Part.Data))
+}
+
+// parts returns the parts that a tool makes of a body, as contents; nil when none of them
+// has anything to read.
+func (h *Hit) parts(all []content.Part, version string) (contents []byte) {
+	for _, part := range all {
+		r, ok := part.Read()
+		if !ok {
+			continue
+		}
+		if len(contents) > 0 {
+			contents = append(contents, ',')
+		}
+		one := *h
+		one.uri = cmp.Or(r.URI, h.uri)
+		contents = append(contents, one.content(version, cmp.Or(r.MediaType, h.MediaType), r.Member, r.Value)...)
+	}
+	return contents
 }
 
 // IsAbsent reports whether the outcome of a read says that there is no such resource.

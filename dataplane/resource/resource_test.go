@@ -14,6 +14,7 @@ import (
 	"github.com/bindery-dev/bindery/dataplane/serve/librarytest"
 	"github.com/bindery-dev/bindery/dataplane/table"
 	discoveryv1 "github.com/bindery-dev/bindery/proto/bindery/discovery/v1"
+	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
 
 // shelf returns the endpoint of a library that is at authority.
@@ -59,8 +60,8 @@ func TestContent(t *testing.T) {
 	}
 }
 
-// TestAsk reads what tools give.
-func TestAsk(t *testing.T) {
+// TestReceived reads what tools give.
+func TestReceived(t *testing.T) {
 	s := httptest.NewServer(librarytest.Upstream())
 	defer s.Close()
 	at := shelf(t, strings.TrimPrefix(s.URL, "http://"))
@@ -84,15 +85,16 @@ func TestAsk(t *testing.T) {
 		if hit == nil || hit.Use == nil {
 			t.Fatalf("%s leads to %+v", tt.uri, hit)
 		}
-		got, o := hit.Ask(t.Context(), call.Request{}, "2026-07-28")
+		o := call.Do(t.Context(), hit.Use.Tool, hit.Request(call.Request{}))
+		got := hit.Received(o, "2026-07-28")
 		if string(got) != tt.want || o.Class != tt.class || resource.IsAbsent(o) != tt.absent || (o.Error == nil) != (got != nil) {
 			t.Errorf("%s: %s, %s; want %s, %s", tt.uri, got, o.Class, tt.want, tt.class)
 		}
 	}
 }
 
-// TestAskTypes has an author say what an upstream does not.
-func TestAskTypes(t *testing.T) {
+// TestReceivedTypes has an author say what an upstream does not.
+func TestReceivedTypes(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "Application/Problem+JSON; charset=utf-8")
 		_, _ = io.WriteString(w, `{}`)
@@ -100,9 +102,50 @@ func TestAskTypes(t *testing.T) {
 	defer s.Close()
 	at := shelf(t, strings.TrimPrefix(s.URL, "http://"))
 	for uri, want := range map[string]string{"library://best": "application/problem+json", "books://1": "application/json"} {
-		got, _ := resource.Find(at, uri).Ask(t.Context(), call.Request{}, "2026-07-28")
+		hit := resource.Find(at, uri)
+		got := hit.Received(call.Do(t.Context(), hit.Use.Tool, hit.Request(call.Request{})), "2026-07-28")
 		if !strings.Contains(string(got), `"mimeType":"`+want+`"`) {
 			t.Errorf("%s is %s, want %s", uri, got, want)
 		}
+	}
+}
+
+// TestReceivedParts reads what a tool makes parts of: each is a content, but for links.
+func TestReceivedParts(t *testing.T) {
+	body := `{"cover":"iVBORw==","title":"Emma"}`
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, body) }))
+	defer s.Close()
+	b := librarytest.Shelving(strings.TrimPrefix(s.URL, "http://"))
+	const mimeType, uri = irv1.PartField_PART_FIELD_MIME_TYPE, irv1.PartField_PART_FIELD_URI
+	at := func(f irv1.PartField, name string) *irv1.PartMember {
+		return &irv1.PartMember{Field: f, Source: &irv1.PartMember_Body{Body: &irv1.Pointer{Tokens: []string{name}}}}
+	}
+	is := func(f irv1.PartField, json string) *irv1.PartMember {
+		return &irv1.PartMember{Field: f, Source: &irv1.PartMember_Json{Json: []byte(json)}}
+	}
+	link := &irv1.ContentPart{Kind: irv1.PartKind_PART_KIND_LINK, Members: []*irv1.PartMember{is(uri, `"books://2"`), is(irv1.PartField_PART_FIELD_NAME, `"more"`)}}
+	b.Tools[1].Result = irv1.ResultMode_RESULT_MODE_MCP
+	b.Tools[1].Content = []*irv1.ContentPart{
+		{Kind: irv1.PartKind_PART_KIND_IMAGE, Members: []*irv1.PartMember{at(irv1.PartField_PART_FIELD_DATA, "cover"), is(mimeType, `"image/png"`)}},
+		{Kind: irv1.PartKind_PART_KIND_TEXT, Members: []*irv1.PartMember{at(irv1.PartField_PART_FIELD_TEXT, "title")}},
+		{Kind: irv1.PartKind_PART_KIND_RESOURCE, Members: []*irv1.PartMember{is(uri, `"titles://1"`), is(mimeType, `"text/plain"`), at(irv1.PartField_PART_FIELD_TEXT, "title")}},
+		link,
+	}
+	read := func() string {
+		t.Helper()
+		next, err := table.Build(librarytest.Content(t, b), &discoveryv1.Generation{}, nil, table.Deps{Secrets: secret.New("", librarytest.Env)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		hit := resource.Find(next.Endpoint(librarytest.Endpoint), "library://best")
+		return string(hit.Received(call.Do(t.Context(), hit.Use.Tool, hit.Request(call.Request{})), "2026-07-28"))
+	}
+	want := `{"uri":"library://best","mimeType":"image/png","blob":"iVBORw=="},{"uri":"library://best","text":"Emma"},{"uri":"titles://1","mimeType":"text/plain","text":"Emma"}`
+	if got := read(); got != want {
+		t.Errorf("parts read as\n%s, want\n%s", got, want)
+	}
+	b.Tools[1].Content = []*irv1.ContentPart{link}
+	if got := read(); !strings.Contains(got, `"mimeType":"application/json","text":"{\"cover\"`) {
+		t.Errorf("without parts to read it is %s", got)
 	}
 }

@@ -41,9 +41,12 @@ func (e *endpoint) readResource(ctx context.Context, t *table.Table, req *mcp.Re
 	if hit == nil {
 		return nil, e.noResource(t, version, req.Params.URI)
 	}
-	content, o, err := e.content(ctx, t, hit, req)
-	if err != nil {
+	content, o, q, err := e.content(ctx, t, hit, req)
+	switch {
+	case err != nil:
 		return nil, err
+	case q != nil:
+		return newQuestion(t, q), nil
 	}
 	members := append(append([]byte(`"contents":[`), content...), ']')
 	if version >= modern {
@@ -57,23 +60,26 @@ func (e *endpoint) readResource(ctx context.Context, t *table.Table, req *mcp.Re
 }
 
 // content returns what req reads, and the outcome of the call that it took, if it took
-// one.
-func (e *endpoint) content(ctx context.Context, t *table.Table, hit *resource.Hit, req *mcp.ReadResourceRequest) (content []byte, o call.Outcome, err error) {
+// one; or else what the client is asked first.
+func (e *endpoint) content(ctx context.Context, t *table.Table, hit *resource.Hit, req *mcp.ReadResourceRequest) (content []byte, o call.Outcome, q *asked, err error) {
 	version := spoken(req.ProtocolVersion(), req.Params.Meta)
 	if hit.Use == nil {
-		return hit.Content(version), o, nil
+		return hit.Content(version), o, nil, nil
 	}
 	o = e.use(ctx, t, hit.Use, func(ctx context.Context) (o call.Outcome) {
-		content, o = hit.Ask(ctx, inboundOf(req.Extra, req.Params.Meta), version)
+		c := callerOf(ctx, req, req.Session, req.Params.Meta, req.Params.InputResponses, req.Params.RequestState)
+		_, o, q = e.converse(ctx, hit.Use.Tool, hit.Request(inboundOf(req.Extra, req.Params.Meta)), methodRead+" "+req.Params.URI, c)
 		return o
 	})
 	switch {
+	case q != nil:
+		return nil, o, q, nil
 	case !resource.IsAbsent(o):
-		return content, o, errorOf(o)
+		return hit.Received(o, version), o, nil, errorOf(o)
 	case hit.Use.Tool.Redact != nil: // something in the URI may be a secret
-		return nil, o, e.noResource(t, version, "")
+		return nil, o, nil, e.noResource(t, version, "")
 	}
-	return nil, o, e.noResource(t, version, req.Params.URI)
+	return nil, o, nil, e.noResource(t, version, req.Params.URI)
 }
 
 // noResource is the error for a URI that there is nothing at in t; "" is not told.

@@ -269,3 +269,29 @@ func TestCaching(t *testing.T) {
 		}
 	}
 }
+
+// TestResourceAsks reads what takes an answer of the user first, in both eras.
+func TestResourceAsks(t *testing.T) {
+	proof.Ran(t)
+	b := lender(upstream(t, &desk{}))
+	variable := []*irv1.TextPart{{Kind: &irv1.TextPart_Variable{Variable: "book"}}}
+	b.Templates = []*irv1.ResourceTemplate{{
+		Name: "loan", Uri: &irv1.Text{Parts: append([]*irv1.TextPart{{Kind: &irv1.TextPart_Literal{Literal: "loans://"}}}, variable...)},
+		Body: &irv1.ResourceTemplate_Use{Use: &irv1.Use{Tool: "lend_book", Arguments: []*irv1.UseArgument{
+			{Name: "book", Value: &irv1.UseArgument_Text{Text: &irv1.Text{Parts: variable}}},
+		}}},
+	}}
+	_, url := serving(t, Config{Stateful: true}, b)
+	for _, era := range eras {
+		session := reader(t, url+"/library", era, "accept")
+		for book, want := range map[string]string{"plain": `{"book":"plain"}`, "days": `{"book":"days","days":7}`, "signed": `{"loan":"17","signed":true}`} {
+			got, err := session.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "loans://" + book})
+			if err != nil || len(got.Contents) != 1 || got.Contents[0].Text != want {
+				t.Errorf("%s, %s: %+v, %v; want %s", era, book, got, err, want)
+			}
+		}
+		if _, err := session.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "loans://for%20ever"}); err == nil {
+			t.Errorf("%s: a service that asks for ever is asked for ever", era)
+		}
+	}
+}
