@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -38,8 +39,10 @@ func Bolt(dir string) (KV, error) {
 	return boltKV{db}, nil
 }
 
-// openBolt turns a panic of bbolt over a damaged file into an error.
+// openBolt turns a panic of bbolt over a damaged file into an error, and so a fault: it
+// maps the file into memory, and looks for pages beyond the end of one that is cut off.
 func openBolt(path string) (db *bolt.DB, err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if r := recover(); r != nil {
 			db, err = nil, fmt.Errorf("the file is damaged (%v): restore a copy, or move it away to begin with an empty store", r)
