@@ -210,11 +210,17 @@ func (p Part) Append(dst []byte, f Form) []byte {
 		dst = append(append(append(dst, `{"type":"`...), typeNames[p.kind]...), `",`...)
 		dst = appendMembers(dst, p.members, f)
 	}
-	if len(p.annotations) > 0 {
-		dst = append(dst, `,"annotations":{`...)
-		dst = append(appendMembers(dst, p.annotations, f), '}')
+	return append(appendAnnotations(dst, p.annotations, f), '}')
+}
+
+// appendAnnotations appends the member with annotations, unless f has none of them.
+func appendAnnotations(dst []byte, annotations []member, f Form) []byte {
+	const begin = `,"annotations":{`
+	with := appendMembers(append(dst, begin...), annotations, f)
+	if len(with) == len(dst)+len(begin) {
+		return dst
 	}
-	return append(dst, '}')
+	return append(with, '}')
 }
 
 // A Read is a part as what resources/read has of something.

@@ -698,6 +698,17 @@ func FuzzBuild(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(prompts, prompting().schemas[0])
+	shaped := shop().bindings[0]
+	shaped.Locales = &irv1.Locales{Supported: []string{"de", "en"}, Fallback: "en"}
+	shaped.Tools[0].Result = irv1.ResultMode_RESULT_MODE_MCP
+	shaped.Tools[0].Icons = []*irv1.Icon{{Src: "https://pets.example/a.png", Theme: irv1.IconTheme_ICON_THEME_DARK}}
+	shaped.Tools[0].EntryMeta = []*irv1.Member{{Name: "a", Json: []byte(" {\n}")}}
+	shaped.Tools[0].Moved = []*irv1.Pointer{{Tokens: []string{"a"}}}
+	shapedData, err := irv1.Marshal(shaped)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(shapedData, shop().schemas[0])
 	argued, err := irv1.Marshal(withArgument(`{}`).bindings[0])
 	if err != nil {
 		f.Fatal(err)
