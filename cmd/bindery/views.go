@@ -219,6 +219,7 @@ type testView struct {
 	Column   uint32        `json:"column"`
 	Binding  string        `json:"binding"`
 	Tool     string        `json:"tool"`
+	Prompt   string        `json:"prompt"`
 	Rule     string        `json:"rule"` // "": no error rule made the error
 	Passed   bool          `json:"passed"`
 	Problems []problemView `json:"problems"`
@@ -258,7 +259,7 @@ func viewTests(t *trials) testsView {
 			problems = append(problems, problemView(problem))
 		}
 		view.Tests = append(view.Tests, testView{
-			v.Case.Name, at.GetFile(), at.GetLine(), at.GetColumn(), v.Case.Binding, v.Case.Tool, v.Rule, v.Passed(), problems, v.Large, inMS(v.Took),
+			v.Case.Name, at.GetFile(), at.GetLine(), at.GetColumn(), v.Case.Binding, v.Case.Tool, v.Case.Prompt, v.Rule, v.Passed(), problems, v.Large, inMS(v.Took),
 		})
 	}
 	for _, c := range t.parts {

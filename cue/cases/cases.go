@@ -17,7 +17,8 @@ type Case struct {
 	Name     string
 	Position *sourcev1.Position // where it is written
 	Binding  string
-	Tool     string
+	Tool     string // "" where a prompt is asked for
+	Prompt   string // "" where a tool is called
 	// Arguments are sent as they are; nil sends none. They need not be JSON.
 	Arguments []byte
 	// Caller is the header of the HTTP request that the call comes with, in canonical

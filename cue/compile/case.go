@@ -28,10 +28,15 @@ type caseReading struct {
 // does.
 func (rd caseReading) read(name string, v value) *cases.Case {
 	rd.exclusive(v, "arguments", "argumentsText")
+	rd.exclusive(v, "tool", "prompt")
+	if !v.get("tool").exists() && !v.get("prompt").exists() && v.cue.Err() == nil {
+		rd.noSubject(v)
+	}
 	c := &cases.Case{
 		Name:      name,
 		Position:  rd.position(v),
 		Tool:      v.get("tool").quiet(),
+		Prompt:    v.get("prompt").quiet(),
 		Caller:    rd.header(v.get("caller")),
 		Exchanges: rd.exchanges(v),
 		UUID:      defaultUUID,

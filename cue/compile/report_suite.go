@@ -37,16 +37,21 @@ func (r report) unknownBinding(v value, name string, known []string) {
 	r.list.Errorf(v.at("unknown-binding", diag.Nearest(name, known)), "the module has no binding %q", name)
 }
 
-func (r report) unknownTool(v value, name string, known []string) {
-	r.list.Errorf(v.at("unknown-tool", diag.Nearest(name, known)), "the module has no tool %q", name)
+// unknown reports a name of a kind, such as "tool", that nothing of the module has.
+func (r report) unknown(kind string, v value, name string, known []string) {
+	r.list.Errorf(v.at("unknown-"+kind, diag.Nearest(name, known)), "the module has no %s %q", kind, name)
 }
 
-func (r report) unknownToolOf(binding string, v value, name string, known []string) {
-	r.list.Errorf(v.at("unknown-tool", diag.Nearest(name, known)), "binding %q has no tool %q", binding, name)
+func (r report) unknownOf(binding, kind string, v value, name string, known []string) {
+	r.list.Errorf(v.at("unknown-"+kind, diag.Nearest(name, known)), "binding %q has no %s %q", binding, kind, name)
 }
 
-func (r report) ambiguousTool(v value, name string, bindings []string) {
-	r.list.Errorf(v.at("ambiguous-tool", "add binding: with one of "+quoted(bindings)), "several bindings have a tool %q", name)
+func (r report) ambiguous(kind string, v value, name string, bindings []string) {
+	r.list.Errorf(v.at("ambiguous-"+kind, "add binding: with one of "+quoted(bindings)), "several bindings have a %s %q", kind, name)
+}
+
+func (r report) noSubject(v value) {
+	r.list.Errorf(v.atLabel("no-subject", `add tool: "NAME", or prompt: "NAME"`), "the test does not say what is called")
 }
 
 func (r report) unknownCheck(v value, name, tool string, known []string) {

@@ -133,7 +133,7 @@ func order(all []stated, bundle *irv1.Bundle, r report) error {
 		return err
 	}
 	for _, c := range all {
-		c.Binding = menu.binding(c.test.get("tool"), c.test.get("binding"), r)
+		c.Binding = menu.binding(c.test, r)
 		menu.check(c, r)
 	}
 	return nil

@@ -6,7 +6,7 @@
 package prompt
 
 import (
-	"slices"
+	"fmt"
 
 	"github.com/bindery-dev/bindery/dataplane/call"
 	"github.com/bindery-dev/bindery/dataplane/fill"
@@ -16,17 +16,21 @@ import (
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
 
-// Missing returns the first argument that p requires and that has no value; "" when
-// each has one.
-func Missing(p *table.Prompt, values fill.Values) string {
-	i := slices.IndexFunc(p.Required, func(name string) bool {
-		_, given := values[name]
-		return !given
-	})
-	if i < 0 {
-		return ""
+// Check returns what is wrong with the values that a client gives for the arguments of
+// p; nil when nothing is. Those of others are ignored.
+func Check(p *table.Prompt, values fill.Values) *call.Error {
+	for _, name := range p.Required {
+		if _, given := values[name]; !given {
+			return &call.Error{Code: call.CodeInvalidParams, Message: fmt.Sprintf("argument %q is missing", name), Style: irv1.ErrorStyle_ERROR_STYLE_JSONRPC}
+		}
 	}
-	return p.Required[i]
+	return nil
+}
+
+// Members returns the members of the result that has messages, an array.
+func Members(p *table.Prompt, messages []byte) []byte {
+	members := append([]byte(`"description":`), rawjson.Quote(p.Description)...)
+	return append(append(members, `,"messages":`...), messages...)
 }
 
 // Messages returns the array of messages of p, which has its own, for a client that

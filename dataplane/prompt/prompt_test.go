@@ -46,13 +46,13 @@ func prompts(t testing.TB, b *irv1.Binding, upstreams http.RoundTripper) *table.
 	return tab.Endpoint(librarytest.Endpoint)
 }
 
-func TestMissing(t *testing.T) {
+func TestCheck(t *testing.T) {
 	p := prompts(t, librarytest.Prompting("library.example"), says{}).Prompt("recommend")
-	if got := Missing(p, fill.Values{"author": "x"}); got != "genre" {
-		t.Errorf("%q is missing, want genre", got)
+	if err := Check(p, fill.Values{"author": "x"}); err == nil || err.Code != -32602 || err.Message != `argument "genre" is missing` {
+		t.Errorf("error is %+v", err)
 	}
-	if got := Missing(p, fill.Values{"genre": ""}); got != "" {
-		t.Errorf("%q is missing", got)
+	if err := Check(p, fill.Values{"genre": "", "other": "x"}); err != nil {
+		t.Errorf("error is %+v", err)
 	}
 }
 

@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/bindery-dev/bindery/dataplane/call"
 	"github.com/bindery-dev/bindery/dataplane/prompt"
-	"github.com/bindery-dev/bindery/dataplane/rawjson"
 	"github.com/bindery-dev/bindery/dataplane/table"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
@@ -31,8 +29,8 @@ func (e *endpoint) getPrompt(ctx context.Context, t *table.Table, req *mcp.GetPr
 	if p == nil {
 		return nil, e.unknown(t, irv1.KindPrompt, req.Params.Name)
 	}
-	if name := prompt.Missing(p, req.Params.Arguments); name != "" {
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("argument %q is missing", name)}
+	if wrong := prompt.Check(p, req.Params.Arguments); wrong != nil {
+		return nil, errorOf(call.Outcome{Error: wrong})
 	}
 	messages, q, err := e.messages(ctx, t, p, req)
 	if err != nil {
@@ -41,9 +39,7 @@ func (e *endpoint) getPrompt(ctx context.Context, t *table.Table, req *mcp.GetPr
 	if q != nil {
 		return newQuestion(t, q), nil
 	}
-	members := append([]byte(`"description":`), rawjson.Quote(p.Description)...)
-	members = append(append(members, `,"messages":`...), messages...)
-	return newAnswer(t, spoken(req.ProtocolVersion(), req.Params.Meta), members), nil
+	return newAnswer(t, spoken(req.ProtocolVersion(), req.Params.Meta), prompt.Members(p, messages)), nil
 }
 
 // messages returns those of p, which has all that it requires, or else what the client

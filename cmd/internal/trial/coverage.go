@@ -26,12 +26,12 @@ type Part struct {
 func Cover(bundle *irv1.Content, places *sourcev1.SourceMap, verdicts []Verdict) []Part {
 	covered := map[Part]bool{}
 	for _, v := range verdicts {
-		covered[Part{Binding: v.Case.Binding, Tool: v.Case.Tool}] = true
+		covered[Part{Binding: v.Case.Binding, Tool: v.Tool}] = true
 		for _, name := range append(slices.Clip(v.Retries), v.Rule) {
 			covered[Part{Binding: v.Case.Binding, Rule: name}] = true
 		}
 		for _, name := range v.Checks {
-			covered[Part{Binding: v.Case.Binding, Tool: v.Case.Tool, Check: name}] = true
+			covered[Part{Binding: v.Case.Binding, Tool: v.Tool, Check: name}] = true
 		}
 	}
 	at := index(places)

@@ -56,21 +56,48 @@ func playedSecret(variable string) (string, bool) {
 func (s *stage) run(ctx context.Context, c *cases.Case) Verdict {
 	began := time.Now()
 	s.playing, s.got = c, nil
-	tool := s.table.Endpoint(s.endpoints[c.Binding]).Tool(c.Tool)
-	tool.Service.Client.Retries = upstream.Budget{} // no case eats up another's
-	outcome := call.Do(ctx, tool, call.Request{Arguments: c.Arguments, Header: header(c.Caller), Meta: c.Meta})
-	members, refusal := answer(tool, outcome)
-	v := Verdict{Case: c, Rule: ruleOf(outcome), Retries: outcome.Retries, Checks: outcome.Checks, Problems: checkRequests(c.Exchanges, s.got)}
+	r := s.ask(ctx, c)
+	v := Verdict{Case: c, Rule: ruleOf(r.outcome), Retries: r.outcome.Retries, Checks: r.outcome.Checks, Problems: checkRequests(c.Exchanges, s.got)}
 	if len(s.got) <= len(c.Exchanges) { // else what the caller got follows from that
-		v.Problems = append(v.Problems, checkAnswer(c, members, refusal)...)
-		v.Problems = append(v.Problems, checkChecks(c.Checks, outcome.Checks)...)
+		v.Problems = append(v.Problems, checkAnswer(c, r.members, r.refusal)...)
+		v.Problems = append(v.Problems, checkChecks(c.Checks, r.outcome.Checks)...)
 	}
-	if result.IsLarge(outcome) {
-		v.Large = len(outcome.Rest)
+	if result.IsLarge(r.outcome) {
+		v.Large = len(r.outcome.Rest)
 	}
-	v.Problems = struck(v.Problems, tool.Redact, c, s.got)
+	if r.tool != nil {
+		v.Tool = r.tool.Name
+		v.Problems = struck(v.Problems, r.tool.Redact, c, s.got)
+	}
 	v.Took = time.Since(began)
 	return v
+}
+
+// A reply is what comes of a case.
+type reply struct {
+	tool    *table.Tool // that was called; nil for none
+	outcome call.Outcome
+	members []byte // of the result
+	refusal *call.Error
+}
+
+// ask makes the call that a case states, or asks for the prompt.
+func (s *stage) ask(ctx context.Context, c *cases.Case) reply {
+	at := s.table.Endpoint(s.endpoints[c.Binding])
+	request := call.Request{Arguments: c.Arguments, Header: header(c.Caller), Meta: c.Meta}
+	if c.Prompt != "" {
+		return get(ctx, at.Prompt(c.Prompt), request)
+	}
+	r := reply{tool: at.Tool(c.Tool)}
+	r.do(ctx, request)
+	r.members, r.refusal = answer(r.tool, r.outcome)
+	return r
+}
+
+// do makes the call of the tool. No case eats up another's retries.
+func (r *reply) do(ctx context.Context, request call.Request) {
+	r.tool.Service.Client.Retries = upstream.Budget{}
+	r.outcome = call.Do(ctx, r.tool, request)
 }
 
 // answer returns the members of the result that the caller of tool gets, or the error.
