@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Work is how long a piece of work takes.
-const Work = 250 * time.Millisecond
+// works are how long pieces of work take, by name.
+var works = map[string]time.Duration{"short": 10 * time.Millisecond, "long": time.Second}
 
 // New returns the service, which publishes to shelves.
 func New(shelves *Shelves) http.Handler {
@@ -26,7 +26,7 @@ func New(shelves *Shelves) http.Handler {
 	mux.HandleFunc("GET /v1/collages/{name}", collage)
 	mux.HandleFunc("GET /v1/things/{id}", thing)
 	mux.HandleFunc("GET /v1/ruins", ruin)
-	mux.HandleFunc("POST /v1/works", work)
+	mux.HandleFunc("POST /v1/works/{name}", work)
 	mux.HandleFunc("POST /v1/forms/{name}", fill(readForms()))
 	mux.HandleFunc("POST /v1/shelves/{name}", shelves.put)
 	return mux
@@ -122,7 +122,12 @@ func ruin(w http.ResponseWriter, _ *http.Request) {
 
 // work answers when it is done.
 func work(w http.ResponseWriter, r *http.Request) {
-	done := time.NewTimer(Work)
+	takes, ok := works[r.PathValue("name")]
+	if !ok {
+		fail(w, http.StatusNotFound, "There is no such work.")
+		return
+	}
+	done := time.NewTimer(takes)
 	defer done.Stop()
 	select {
 	case <-r.Context().Done():
