@@ -24,7 +24,7 @@ func (r report) strayBrace(v value, stray string) {
 }
 
 func (r report) unknownPlaceholder(v value, name string, known []string) {
-	r.list.Errorf(v.at("unknown-placeholder", diag.Nearest(name, known)), "{%s} stands for nothing: there is no argument of this name", name)
+	r.list.Errorf(v.at("unknown-placeholder", diag.Nearest(name, known)), "{%s} stands for nothing: there is no argument or variable of this name", name)
 }
 
 func (r report) promptTwice(v value) {

@@ -46,6 +46,24 @@ func (r listener) hears(t *testing.T, want string) {
 	}
 }
 
+// hearsAfter makes a change and waits for the notice of it. A client cannot know from when
+// on it is heard: where nothing comes, the change is made again.
+func (r listener) hearsAfter(t *testing.T, want string, change func()) {
+	t.Helper()
+	for range 5 {
+		change()
+		select {
+		case got := <-r.heard:
+			if got != want {
+				t.Errorf("the client heard that %s changed, not %s", got, want)
+			}
+			return
+		case <-time.After(patience / 5):
+		}
+	}
+	t.Fatalf("waited in vain: %s changed", want)
+}
+
 // silent fails when a notice comes.
 func (r listener) silent(t *testing.T) {
 	t.Helper()
@@ -152,14 +170,18 @@ func TestSubscribe(t *testing.T) {
 				until(t, func() bool { return listening(t, s) == 3 })
 			}
 			swap := change(s)
-			swap(func(b *irv1.Binding) {
-				b.Resources[2].GetFile().Sha256 = b.Resources[3].GetFile().GetSha256()
-				b.Resources[2].GetFile().Binary = true
-			})
-			r.hears(t, "library://page")
-			swap(func(b *irv1.Binding) { b.Tools[1].Timeout.Seconds++ }) // get_book
-			r.hears(t, "library://best")
-			swap(func(b *irv1.Binding) { b.Tools[2].Timeout.Seconds++ }) // get_media, and so library://cover
+			page, picture := librarytest.Shelving("").Resources[2].GetFile(), b.Resources[3].GetFile()
+			turn := func(b *irv1.Binding) { // the page over
+				f := b.Resources[2].GetFile()
+				if f.Binary = !f.GetBinary(); f.GetBinary() {
+					f.Sha256 = picture.GetSha256()
+				} else {
+					f.Sha256 = page.GetSha256()
+				}
+			}
+			r.hearsAfter(t, "library://page", func() { swap(turn) })
+			r.hearsAfter(t, "library://best", func() { swap(func(b *irv1.Binding) { b.Tools[1].Timeout.Seconds++ }) }) // get_book
+			swap(func(b *irv1.Binding) { b.Tools[2].Timeout.Seconds++ })                                               // get_media, and so library://cover
 			r.silent(t)
 			if err := r.Unsubscribe(t.Context(), &mcp.UnsubscribeParams{URI: "library://best"}); err != nil {
 				t.Fatal(err)
@@ -169,7 +191,7 @@ func TestSubscribe(t *testing.T) {
 			}
 			swap(func(b *irv1.Binding) {
 				b.Tools[1].Timeout.Seconds++
-				b.Resources[2].GetFile().Sha256, b.Resources[2].GetFile().Binary = librarytest.Shelving("").Resources[2].GetFile().GetSha256(), false
+				turn(b)
 			})
 			r.hears(t, "library://page")
 			r.silent(t)
