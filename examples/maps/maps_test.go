@@ -42,8 +42,13 @@ func TestTools(t *testing.T) {
 			}
 		})
 		t.Run("find_near", func(t *testing.T) {
-			served.Hold(t, served.Call(t, s, "find_near", `{"kind":"café","center":`+berlin+`}`),
-				`{"type":"Feature","properties":{"kind":"café"},"geometry":{"type":"Point","coordinates":[13.4,52.5]}}`)
+			got := served.Call(t, s, "find_near", `{"kind":"café","center":`+berlin+`}`)
+			served.Hold(t, got, `{"type":"Feature","properties":{"kind":"café","name":"The corner"},"geometry":{"type":"Point","coordinates":[13.4,52.5]}}`)
+			text, isText := got.Content[0].(*mcp.TextContent)
+			resource, isResource := got.Content[1].(*mcp.EmbeddedResource)
+			if !isText || !isResource || text.Text != "The corner" || resource.Resource.MIMEType != "application/geo+json" || got.Meta["atlas.example/pin"] != "M0 0L4 8L8 0Z" {
+				t.Errorf("result is %+v with %+v", got, got.Content)
+			}
 		})
 	})
 }

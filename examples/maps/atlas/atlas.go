@@ -4,6 +4,7 @@ package atlas
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/subtle"
 	"encoding/binary"
 	"encoding/json"
@@ -138,7 +139,11 @@ func sound(seconds float64) []byte {
 	return b.Bytes()
 }
 
-// near answers with the places of a kind around a center, as GeoJSON does.
+// names are what the nearest place is called, by language.
+var names = map[string]string{"en": "The corner", "de": "Die Ecke", "fr": "Le coin"}
+
+// near answers with the nearest place of a kind around a center, as GeoJSON does; its
+// name is in the language that is asked for, and its pin a path to draw.
 func near(w http.ResponseWriter, r *http.Request) {
 	center, err := point(r.URL.Query(), "center")
 	if err != nil {
@@ -146,6 +151,7 @@ func near(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/geo+json")
-	_ = json.NewEncoder(w).Encode(map[string]any{"type": "Feature", "properties": map[string]string{"kind": r.PathValue("kind")},
+	_ = json.NewEncoder(w).Encode(map[string]any{"type": "Feature", "properties": map[string]string{
+		"kind": r.PathValue("kind"), "name": cmp.Or(names[r.Header.Get("Accept-Language")], names["en"]), "pin": "M0 0L4 8L8 0Z"},
 		"geometry": map[string]any{"type": "Point", "coordinates": []float64{center.Lng, center.Lat}}})
 }
