@@ -283,3 +283,41 @@ func TestPromptGone(t *testing.T) {
 	cancel()
 	soon(t, "the call is given up", gone)
 }
+
+// FuzzPrompts holds that what a person fills in stands in the messages as it is, that
+// what is offered begins with what is typed, and that every answer is one of JSON-RPC.
+func FuzzPrompts(f *testing.F) {
+	proof.Ran(f)
+	f.Add("recommend", "novel", "x")
+	f.Add("recommend", "{author}", "\u2028\"}\\")
+	f.Add("discuss", "1", "")
+	f.Add("search", "nonsense", "7")
+	f.Add("", "trouble", "\x00")
+	pair := twinsOf(f, librarytest.Upstream(), librarytest.Prompting("library.example"))
+	f.Fuzz(func(t *testing.T, name, first, second string) {
+		first, second = strings.ToValidUTF8(first, ""), strings.ToValidUTF8(second, "")
+		given, _ := json.Marshal(map[string]any{"name": name, "arguments": map[string]string{"genre": first, "author": second, "book": first, "q": first, "limit": second}})
+		typed, _ := json.Marshal(map[string]any{"ref": map[string]string{"type": "ref/prompt", "name": name}, "argument": map[string]string{"name": "genre", "value": first}})
+		for method, params := range map[string][]byte{"prompts/get": given, "completion/complete": typed} {
+			in := askOf("2025-11-25", method, name, string(params[1:len(params)-1]))
+			pair.hold(t, in)
+			var got struct {
+				Result struct {
+					Messages   []struct{ Content struct{ Text string } }
+					Completion struct{ Values []string }
+				}
+			}
+			if err := json.Unmarshal(readAll(t, in.to(pair.fast)), &got); err != nil {
+				t.Fatal(err)
+			}
+			if name == "recommend" && method == "prompts/get" && (len(got.Result.Messages) != 2 || got.Result.Messages[0].Content.Text != "A "+first+" by "+second+"!") {
+				t.Errorf("%q and %q became %+v", first, second, got.Result.Messages)
+			}
+			for _, v := range got.Result.Completion.Values {
+				if !strings.HasPrefix(strings.ToLower(v), strings.ToLower(first)) {
+					t.Errorf("%q is offered for %q", v, first)
+				}
+			}
+		}
+	})
+}
