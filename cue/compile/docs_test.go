@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bindery-dev/bindery/cue/compile"
+	"github.com/bindery-dev/bindery/cue/diag"
 	sourcev1 "github.com/bindery-dev/bindery/proto/bindery/source/v1"
 )
 
@@ -91,5 +92,32 @@ func TestGuards(t *testing.T) {
 	}
 	if d := compiled.GetDiagnostics(); len(d) > 0 {
 		t.Errorf("diagnostics are %v", d)
+	}
+}
+
+// TestAsksPage holds that the example of the page on asks compiles, and to what it says.
+func TestAsksPage(t *testing.T) {
+	page, err := os.ReadFile("../../docs/asks.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(page), "```cue\n")
+	example, _, found := strings.Cut(after, "```")
+	if !found {
+		t.Fatal("the page has no example")
+	}
+	compiled, err := compile.Module(t.Context(), &sourcev1.Sources{Files: []*sourcev1.File{
+		{Path: "cue.mod/module.cue", Data: []byte("module: \"example.com/shop@v0\"\nlanguage: version: \"v0.16.0\"\n")},
+		{Path: "library.cue", Data: []byte(example)},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := compiled.GetDiagnostics(); diag.Failed(d) {
+		t.Fatalf("diagnostics are %v", d)
+	}
+	b := open(t, compiled).Bindings[0]
+	if len(b.GetTools()[0].GetAsks()) != 1 || b.GetState() == nil || b.GetTools()[0].GetNotices() == nil || b.GetUpstream().GetDeadline() == "" {
+		t.Errorf("the binding is %v", b)
 	}
 }

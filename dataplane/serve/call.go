@@ -28,10 +28,6 @@ func (e *endpoint) callTool(ctx context.Context, t *table.Table, req *mcp.CallTo
 		done(nil, call.Outcome{Class: call.InvalidParams})
 		return nil, e.unknown(t, irv1.KindTool, req.Params.Name)
 	}
-	if req.Extra != nil && !tool.Interruptible {
-		// Over HTTP all that a client does to cancel is to be gone.
-		ctx = context.WithoutCancel(ctx)
-	}
 	c := callerOf(ctx, req, req.Session, req.Params.Meta, req.Params.InputResponses, req.Params.RequestState)
 	end := narrate(ctx, tool, req, c.version >= modern || c.session != nil)
 	last, outcome, q := e.converse(ctx, tool, requestOf(req), whatCall+tool.Name, c)

@@ -41,7 +41,7 @@ func (e *endpoint) converse(ctx context.Context, tool *table.Tool, r call.Reques
 	client := turn.Request{What: what, Arguments: r.Arguments, Header: r.Header}
 	last, next, round, err := resume(tool, r, client, c)
 	for err == nil {
-		o := call.Do(ctx, last, next)
+		o := call.Do(unbroken(ctx, last), last, next)
 		q := o.Question
 		if q == nil {
 			return last, o, nil
@@ -67,6 +67,15 @@ func (e *endpoint) converse(ctx context.Context, tool *table.Tool, r call.Reques
 		round++
 	}
 	return tool, refusedTurn(tool, err), nil
+}
+
+// unbroken returns ctx as a call of tool gets it: one that is not safe to give up goes on
+// to its end, whoever cancels it.
+func unbroken(ctx context.Context, tool *table.Tool) context.Context {
+	if tool.Interruptible {
+		return ctx
+	}
+	return context.WithoutCancel(ctx)
 }
 
 // resume returns the call that the client wants made, which may go on with another,

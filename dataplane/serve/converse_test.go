@@ -142,9 +142,8 @@ func (d *desk) last() (key, body string) {
 	return d.keys[len(d.keys)-1], d.sent[len(d.sent)-1]
 }
 
-// reader returns a client of the endpoint at url who answers what it is asked.
-func reader(t *testing.T, url, version, action string) *mcp.ClientSession {
-	t.Helper()
+// replying returns a client that answers what it is asked, with action.
+func replying(action string) *mcp.Client {
 	client := mcp.NewClient(&mcp.Implementation{Name: "reader", Version: "1"}, &mcp.ClientOptions{
 		Capabilities: &mcp.ClientCapabilities{
 			Elicitation: &mcp.ElicitationCapabilities{Form: &mcp.FormElicitationCapabilities{}, URL: &mcp.URLElicitationCapabilities{}},
@@ -168,12 +167,76 @@ func reader(t *testing.T, url, version, action string) *mcp.ClientSession {
 		},
 	})
 	client.AddRoots(&mcp.Root{URI: "file:///shelf", Name: "shelf"})
-	session, err := client.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: url}, &mcp.ClientSessionOptions{ProtocolVersion: version})
+	return client
+}
+
+// reader returns a client of the endpoint at url who answers what it is asked.
+func reader(t *testing.T, url, version, action string) *mcp.ClientSession {
+	t.Helper()
+	session, err := replying(action).Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: url}, &mcp.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { session.Close() })
 	return session
+}
+
+// TestStdioConverse has the user in the loop of calls over stdio.
+func TestStdioConverse(t *testing.T) {
+	proof.Ran(t)
+	for _, era := range eras {
+		s, _ := serving(t, Config{}, lender(upstream(t, &desk{})))
+		p := serveStdio(t, s, "")
+		session, err := replying("accept").Connect(t.Context(), &mcp.IOTransport{Reader: p.out, Writer: p.in}, &mcp.ClientSessionOptions{ProtocolVersion: era})
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "lend_book", Arguments: map[string]any{"book": "twice"}})
+		if err != nil {
+			t.Fatalf("%s: %v", era, err)
+		}
+		if body, _ := res.StructuredContent.(map[string]any); body["ticket"] != "two" {
+			t.Errorf("%s: %v", era, res.StructuredContent)
+		}
+		session.Close()
+		p.said.check(t)
+	}
+}
+
+// TestStdioCancel cancels calls with a message: one that is safe to give up ends, any
+// other goes on.
+func TestStdioCancel(t *testing.T) {
+	proof.Ran(t)
+	called, gone, release := make(chan string, 2), make(chan string, 2), make(chan struct{}, 1)
+	held := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		called <- r.Method
+		select {
+		case <-r.Context().Done():
+			gone <- r.Method
+		case <-release:
+			librarytest.Upstream().ServeHTTP(w, r)
+		}
+	})
+	s, _ := serving(t, Config{}, librarytest.Binding(upstream(t, held)))
+	p := serveStdio(t, s, "")
+	p.handshake(t)
+	p.send(t, `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"add_book","arguments":{"payload":{"title":"Emma"}}}}`)
+	soon(t, "the upstream is called", called)
+	p.send(t, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`)
+	p.send(t, `{"jsonrpc":"2.0","id":8,"method":"ping"}`)
+	if got := p.next(t); !strings.Contains(got, `"id":8`) { // it was read after the cancellation
+		t.Errorf("answer is %s", got)
+	}
+	release <- struct{}{}
+	if got := p.next(t); !strings.Contains(got, `"title":"Emma"`) || len(gone) > 0 {
+		t.Errorf("a call that is not safe to give up is answered with %s", got)
+	}
+	p.send(t, callBook)
+	soon(t, "the upstream is called", called)
+	p.send(t, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`)
+	if method := soon(t, "the upstream sees the caller go", gone); method != http.MethodGet {
+		t.Errorf("a %s is given up", method)
+	}
 }
 
 // TestConverse has the user in the loop of calls, in both eras.
@@ -226,7 +289,7 @@ func TestConverseKeys(t *testing.T) {
 	d := &desk{}
 	_, url := serving(t, Config{}, lender(upstream(t, d)))
 	params := `{"name":"lend_book","arguments":{"book":"twice"}}`
-	_, body := send(t, asking(t, url, modern, params, everything))
+	_, body := send(t, askedBy(t, url, modern, params, everything))
 	first, _ := d.last()
 	state := stateIn(t, body)
 	if first == "" {
@@ -235,7 +298,7 @@ func TestConverseKeys(t *testing.T) {
 	answer := `"inputResponses":{"name":{"action":"accept","content":{"name":"Ada"}}},"requestState":"` + state + `",`
 	var keys, bodies []string
 	for range 2 {
-		send(t, asking(t, url, modern, strings.Replace(params, "{", "{"+answer, 1), everything))
+		send(t, askedBy(t, url, modern, strings.Replace(params, "{", "{"+answer, 1), everything))
 		key, sent := d.last()
 		keys, bodies = append(keys, key), append(bodies, sent)
 	}
@@ -247,8 +310,8 @@ func TestConverseKeys(t *testing.T) {
 // everything is what a client declares that can be asked for everything.
 const everything = `{"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{}}`
 
-// asking returns a tools/call by a client that declares capabilities.
-func asking(t *testing.T, url, version, params, capabilities string) *http.Request {
+// askedBy returns a tools/call by a client that declares capabilities.
+func askedBy(t *testing.T, url, version, params, capabilities string) *http.Request {
 	t.Helper()
 	r := posted(t, url+"/library", version, methodCall, params)
 	body, _ := io.ReadAll(r.Body)
@@ -272,12 +335,12 @@ func TestConverseRefusals(t *testing.T) {
 	for _, noFastPath := range []bool{false, true} {
 		d := &desk{}
 		s, url := serving(t, Config{NoFastPath: noFastPath}, lender(upstream(t, d)))
-		_, body := send(t, asking(t, url, modern, `{"name":"lend_book","arguments":{"book":"named"}}`, everything))
+		_, body := send(t, askedBy(t, url, modern, `{"name":"lend_book","arguments":{"book":"named"}}`, everything))
 		state := stateIn(t, body)
 		if strings.Contains(state, "named") || !strings.Contains(body, `"inputRequests":{"name":{"method":"elicitation/create","params":{"message":"Your name?"`) {
 			t.Errorf("the question is %s", body)
 		}
-		_, body = send(t, asking(t, url, modern, `{"name":"lend_book","arguments":{"book":"days"}}`, everything))
+		_, body = send(t, askedBy(t, url, modern, `{"name":"lend_book","arguments":{"book":"days"}}`, everything))
 		days := stateIn(t, body)
 		calls := len(d.keys)
 		good := `"inputResponses":{"name":{"action":"accept","content":{"name":"Ada"}}},`
@@ -292,7 +355,7 @@ func TestConverseRefusals(t *testing.T) {
 			"no answers at all": {params: `"inputResponses":{"name":7},"name":"lend_book","arguments":{"book":"named"}`, want: "params are not those"},
 			"no sampling":       {params: `"name":"pick_book"`, capabilities: `{}`, want: `-32021`},
 		} {
-			r := asking(t, url, modern, `{`+tt.params+`}`, tt.capabilities+strings.Repeat(everything, 1-min(1, len(tt.capabilities))))
+			r := askedBy(t, url, modern, `{`+tt.params+`}`, tt.capabilities+strings.Repeat(everything, 1-min(1, len(tt.capabilities))))
 			r.Header.Set("Mcp-Name", nameIn(tt.params))
 			status, body := send(t, r)
 			want := tt.want
@@ -306,14 +369,14 @@ func TestConverseRefusals(t *testing.T) {
 		if len(d.keys) != calls {
 			t.Errorf("the service was called: %s", d.sent[calls:])
 		}
-		other := asking(t, url, modern, `{`+good+`"requestState":"`+state+`","name":"lend_book","arguments":{"book":"named"}}`, everything)
+		other := askedBy(t, url, modern, `{`+good+`"requestState":"`+state+`","name":"lend_book","arguments":{"book":"named"}}`, everything)
 		other.Header.Set("X-Reader", "another")
 		if status, body := send(t, other); status != http.StatusBadRequest {
 			t.Errorf("another caller: %d %s", status, body)
 		}
 		// What the answers are for goes on, also by a table that has the tool still.
 		s.Swap(build(t, 2, s.Table(), lender(upstream(t, d))))
-		if status, body := send(t, asking(t, url, modern, `{`+good+`"requestState":"`+state+`","name":"lend_book","arguments":{ "book": "named"}}`, everything)); status != http.StatusOK || !strings.Contains(body, `"resultType":"complete"`) {
+		if status, body := send(t, askedBy(t, url, modern, `{`+good+`"requestState":"`+state+`","name":"lend_book","arguments":{ "book": "named"}}`, everything)); status != http.StatusOK || !strings.Contains(body, `"resultType":"complete"`) {
 			t.Errorf("%d %s", status, body)
 		}
 	}
@@ -343,7 +406,7 @@ func TestConverseUnable(t *testing.T) {
 			{"2025-11-25", "days", ``, `"message":"For how long?"`},
 			{"2025-11-25", "plain", ``, `"structuredContent":{"book":"plain"}`},
 		} {
-			status, body := send(t, asking(t, url, tt.version, fmt.Sprintf(`{"name":"lend_book","arguments":{"book":%q}}`, tt.book), tt.capabilities))
+			status, body := send(t, askedBy(t, url, tt.version, fmt.Sprintf(`{"name":"lend_book","arguments":{"book":%q}}`, tt.book), tt.capabilities))
 			if !strings.Contains(body, tt.want) || status != http.StatusOK && (status != http.StatusBadRequest || tt.version < modern) {
 				t.Errorf("%s to %s: %d %s", tt.book, tt.capabilities, status, body)
 			}
@@ -365,7 +428,7 @@ func TestEarlyAnswers(t *testing.T) {
 		{"named", `{"name":{"action":"accept"}}`, `"resultType":"input_required"`}, // it goes on with state only
 	} {
 		params := fmt.Sprintf(`{"name":"lend_book","inputResponses":%s,"arguments":{"book":%q}}`, tt.answers, tt.book)
-		if _, body := send(t, asking(t, url, modern, params, everything)); !strings.Contains(body, tt.want) {
+		if _, body := send(t, askedBy(t, url, modern, params, everything)); !strings.Contains(body, tt.want) {
 			t.Errorf("%s with %s: %s", tt.book, tt.answers, body)
 		}
 	}
@@ -389,15 +452,15 @@ func TestWithoutState(t *testing.T) {
 	if got, _ := json.Marshal(res.StructuredContent); string(got) != `{"loan":"signed","signed":true}` || len(d.keys) != 2 {
 		t.Errorf("%s after %q", got, d.sent)
 	}
-	_, body := send(t, asking(t, url, modern, `{"name":"lend_book","arguments":{"book":"signed"}}`, everything))
+	_, body := send(t, askedBy(t, url, modern, `{"name":"lend_book","arguments":{"book":"signed"}}`, everything))
 	if strings.Contains(body, "requestState") || !strings.Contains(body, "input_required") {
 		t.Errorf("the question is %s", body)
 	}
-	_, body = send(t, asking(t, url, modern, `{"name":"lend_book","inputResponses":{"sign":{"action":"cancel"}},"arguments":{"book":"signed"}}`, everything))
+	_, body = send(t, askedBy(t, url, modern, `{"name":"lend_book","inputResponses":{"sign":{"action":"cancel"}},"arguments":{"book":"signed"}}`, everything))
 	if !strings.Contains(body, "declined") || len(d.keys) != 3 {
 		t.Errorf("canceled: %s", body)
 	}
-	status, body := send(t, asking(t, url, modern, `{"name":"lend_book","requestState":"x","arguments":{"book":"signed"}}`, everything))
+	status, body := send(t, askedBy(t, url, modern, `{"name":"lend_book","requestState":"x","arguments":{"book":"signed"}}`, everything))
 	if status != http.StatusBadRequest || len(d.keys) != 3 {
 		t.Errorf("a state that nobody gave: %d %s", status, body)
 	}
@@ -414,15 +477,15 @@ func TestExpired(t *testing.T) {
 	}
 	s, url := serving(t, Config{})
 	s.Swap(built)
-	_, body := send(t, asking(t, url, modern, `{"name":"lend_book","arguments":{"book":"named"}}`, everything))
+	_, body := send(t, askedBy(t, url, modern, `{"name":"lend_book","arguments":{"book":"named"}}`, everything))
 	state := stateIn(t, body)
 	late := `{"inputResponses":{"name":{"action":"accept"}},"requestState":"` + state + `","name":"lend_book","arguments":{"book":"named"}}`
 	now = now.Add(time.Minute - 1)
-	if status, body := send(t, asking(t, url, modern, late, everything)); status != http.StatusOK {
+	if status, body := send(t, askedBy(t, url, modern, late, everything)); status != http.StatusOK {
 		t.Errorf("%d %s", status, body)
 	}
 	now = now.Add(1)
-	if status, body := send(t, asking(t, url, modern, late, everything)); status != http.StatusBadRequest || !strings.Contains(body, "expired") {
+	if status, body := send(t, askedBy(t, url, modern, late, everything)); status != http.StatusBadRequest || !strings.Contains(body, "expired") {
 		t.Errorf("%d %s", status, body)
 	}
 }

@@ -49,8 +49,25 @@ func newTwins(t testing.TB) twins {
 	}
 	hint(asErrors)
 	hint(asResults)
-	return twinsOf(t, echoing(librarytest.Upstream()), asErrors, asResults)
+	mux := http.NewServeMux()
+	mux.Handle("/", echoing(librarytest.Upstream()))
+	mux.Handle("/loans", &desk{})
+	return twinsOf(t, mux, asErrors, asResults, asking())
 }
+
+// asking returns a library at /loans whose lend_book asks, the same way each time: it
+// seals nothing, and makes nothing up.
+func asking() *irv1.Binding {
+	b := lender("library.example")
+	b.Name, b.Endpoint, b.State, b.Meta[1].Generate, b.Prompts = "loans", "/loans", nil, irv1.Generate_GENERATE_NOTHING, nil
+	lend := b.Tools[3]
+	lend.Asks = lend.Asks[:2]
+	lend.Asks[1].Arguments = lend.Asks[1].Arguments[:1]
+	return b
+}
+
+// endpoints are those of twins.
+var endpoints = [...]string{"/library", "/tool", "/loans"}
 
 // twinsOf returns two servers of a table of bindings whose upstream is handler.
 func twinsOf(t testing.TB, handler http.Handler, bindings ...*irv1.Binding) twins {
@@ -193,6 +210,12 @@ func bodies() []string {
 		`"name":"add_book","arguments":{"payload":{"title":"x","content":1}}`,
 		`"name":"add_book","arguments":{"payload":{"title":"<&> \u2028 \u0001 \ud83d\ude00"}}`,
 		`"name":"get_book","arguments":{"id":"1"},"_meta":{"progressToken":7}`,
+		`"name":"lend_book","arguments":{"book":"named"}`,
+		`"name":"lend_book","arguments":{"book":"several"}`,
+		`"name":"lend_book","arguments":{"book":"days"}`,
+		`"name":"lend_book","arguments":{"book":"plain"}`,
+		`"name":"lend_book","arguments":{"book":"days"},"inputResponses":{"days":{"action":"accept","content":{"days":3}}}`,
+		`"name":"pick_book","arguments":{}`,
 		`"name":"get_book","arguments":{"id":"1"},"_meta":7`,
 		`"name":"get_book","arguments":{"id":"1"},"requestState":"x"`,
 		`"name":"get_book","arguments":{"id":"1"},"task":{}`,
@@ -262,6 +285,7 @@ func headers() []http.Header {
 		{"Accept": both, "Content-Type": {"text/plain"}}, {"Accept": both, "Content-Type": {"APPLICATION/JSON"}}, {"Accept": both},
 		{"Accept": both, "Content-Type": plain, "Last-Event-Id": {"1"}},
 		{"Accept": both, "Content-Type": plain, "Mcp-Session-Id": {"s"}},
+		named("2026-07-28", "tools/call", "lend_book"), named("2026-07-28", "tools/call", "pick_book"),
 	}
 }
 
@@ -271,7 +295,7 @@ func TestFastPath(t *testing.T) {
 	pair := newTwins(t)
 	for _, h := range headers() {
 		for _, body := range bodies() {
-			for _, path := range []string{"/library", "/tool"} {
+			for _, path := range endpoints {
 				pair.hold(t, inbound{path, body, h})
 			}
 		}
@@ -311,7 +335,7 @@ func FuzzFastPath(f *testing.F) {
 		if name != "" {
 			h.Set("Mcp-Name", name)
 		}
-		pair.hold(t, inbound{[]string{"/library", "/tool"}[int(which)/len(all)%2], body, h})
+		pair.hold(t, inbound{endpoints[int(which)/len(all)%len(endpoints)], body, h})
 	})
 }
 

@@ -88,8 +88,14 @@ func link(tools []*Tool) {
 	}
 }
 
-// Sibling returns the tool called name of t's binding; nil when there is none.
-func (t *Tool) Sibling(name string) *Tool { return t.siblings[name] }
+// Sibling returns the tool called name of t's binding, which may be t; nil when there is
+// none.
+func (t *Tool) Sibling(name string) *Tool {
+	if name == t.Name {
+		return t
+	}
+	return t.siblings[name]
+}
 
 // A State is how a binding seals what its clients keep.
 type State struct {

@@ -661,6 +661,7 @@ func FuzzValidate(f *testing.F) {
 	seed(secured())
 	seed(shelves())
 	seed(prompting())
+	seed(asking())
 	seed(&irv1.Binding{})
 	seed(&irv1.Binding{Upstream: &irv1.Upstream{Credential: &irv1.Credential{}}, Meta: []*irv1.MetaRule{{}}, Errors: &irv1.Errors{Rules: []*irv1.ErrorRule{{Conditions: []*irv1.Condition{{}}}}}, Tools: []*irv1.Tool{{Path: []*irv1.PathPart{{}}}}})
 	f.Fuzz(func(t *testing.T, data, schema []byte) {
