@@ -20,6 +20,8 @@ import (
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
 
+//lint:file-ignore SA1019 the older revisions of MCP have what the newest deprecates
+
 // callTool answers a tools/call by t.
 func (e *endpoint) callTool(ctx context.Context, t *table.Table, req *mcp.CallToolRequest) (mcp.Result, error) {
 	done := e.watch.begin(ctx, e.pathIn(t), t)

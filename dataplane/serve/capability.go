@@ -6,6 +6,8 @@ import (
 	"github.com/bindery-dev/bindery/dataplane/table"
 )
 
+//lint:file-ignore SA1019 the older revisions of MCP have what the newest deprecates
+
 // offered are the capabilities of an endpoint that has everything.
 func offered() *mcp.ServerCapabilities {
 	return &mcp.ServerCapabilities{

@@ -22,6 +22,8 @@ import (
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
 
+//lint:file-ignore SA1019 the older revisions of MCP have what the newest deprecates
+
 // lender returns a library whose loans ask: lend_book for what the service wants to
 // know, for days, and for a signature, after which the loan is read.
 func lender(authority string) *irv1.Binding {

@@ -12,6 +12,8 @@ import (
 	"github.com/bindery-dev/bindery/dataplane/table"
 )
 
+//lint:file-ignore SA1019 the older revisions of MCP have what the newest deprecates
+
 // lifetime returns how long the client of tool has for its answer.
 func lifetime(tool *table.Tool) time.Duration {
 	if tool.State != nil {

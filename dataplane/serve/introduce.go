@@ -12,6 +12,8 @@ import (
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
 
+//lint:file-ignore SA1019 the older revisions of MCP have what the newest deprecates
+
 // illustrated is the first protocol revision with icons.
 const illustrated = "2025-11-25"
 

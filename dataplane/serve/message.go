@@ -16,6 +16,8 @@ import (
 	"github.com/bindery-dev/bindery/dataplane/rawjson"
 )
 
+//lint:file-ignore SA1019 the older revisions of MCP have what the newest deprecates
+
 // A message is one of JSON-RPC that a client sent.
 type message struct {
 	id     json.RawMessage // a string or a number, as it was sent; nil for none

@@ -15,6 +15,8 @@ import (
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
 
+//lint:file-ignore SA1019 the older revisions of MCP have what the newest deprecates
+
 // What a client says in "_meta" of a call to hear of it while it runs.
 const (
 	keyProgress = "progressToken"

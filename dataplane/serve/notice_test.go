@@ -15,6 +15,8 @@ import (
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
 
+//lint:file-ignore SA1019 the older revisions of MCP have what the newest deprecates
+
 // slow returns a library whose get_book tells of itself, at an upstream that answers
 // when release is closed.
 func slow(t *testing.T, release <-chan struct{}) *irv1.Binding {
