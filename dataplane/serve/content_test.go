@@ -18,6 +18,16 @@ func inBody(field irv1.PartField, tokens ...string) *irv1.PartMember {
 	return &irv1.PartMember{Field: field, Source: &irv1.PartMember_Body{Body: &irv1.Pointer{Tokens: tokens}}}
 }
 
+// divide makes two parts of content of a book, and moves a member of it to "_meta".
+func divide(t *irv1.Tool) {
+	t.Content = []*irv1.ContentPart{
+		{Kind: irv1.PartKind_PART_KIND_TEXT, Members: []*irv1.PartMember{inBody(irv1.PartField_PART_FIELD_TEXT, "id")}},
+		{Kind: irv1.PartKind_PART_KIND_TEXT, Members: []*irv1.PartMember{inBody(irv1.PartField_PART_FIELD_TEXT)}},
+	}
+	t.ResultMeta = append(t.ResultMeta, &irv1.ResultMeta{Key: "example.com/big", Source: &irv1.ResultMeta_Body{Body: &irv1.Pointer{Tokens: []string{"big"}}}})
+	t.Moved = []*irv1.Pointer{{Tokens: []string{"big"}}}
+}
+
 // illustrate gives a tool parts of content of every kind, and moves a member of the body
 // to "_meta".
 func illustrate(t *irv1.Tool) {

@@ -49,6 +49,7 @@ func newTwins(t testing.TB) twins {
 	}
 	hint(asErrors)
 	hint(asResults)
+	divide(asResults.GetTools()[1])
 	mux := http.NewServeMux()
 	mux.Handle("/", echoing(librarytest.Upstream()))
 	mux.Handle("/loans", &desk{})
