@@ -5,7 +5,9 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
+	"github.com/bindery-dev/bindery/dataplane/rawjson"
 	"github.com/bindery-dev/bindery/dataplane/serve/librarytest"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
@@ -80,4 +82,31 @@ func TestParamHeaders(t *testing.T) {
 			}
 		})
 	}
+}
+
+// FuzzParamHeaders holds that what a client says of one text in a header, as it is where
+// a header can hold it or in Base64, is that text and no other.
+func FuzzParamHeaders(f *testing.F) {
+	proof.Ran(f)
+	for _, text := range []string{"", "eu", "é", " a", "=?base64?ZXU=?=", "=?base64?", "?=", "\x00", "\n", `"`} {
+		f.Add(text, "eu")
+	}
+	f.Fuzz(func(t *testing.T, text, other string) {
+		if !utf8.ValidString(text) || !utf8.ValidString(other) {
+			return // no JSON says it
+		}
+		forms := []string{"=?base64?" + base64.StdEncoding.EncodeToString([]byte(text)) + "?="}
+		if irv1.ValidHeaderValue(text) && !strings.HasPrefix(text, "=?base64?") {
+			forms = append(forms, text)
+		}
+		for _, form := range forms {
+			h := http.Header{"Mcp-Param-X": {form}}
+			if !saysValue(h, "Mcp-Param-X", rawjson.Quote(text)) {
+				t.Errorf("%q is not taken for %q", form, text)
+			}
+			if got := saysValue(h, "Mcp-Param-X", rawjson.Quote(other)); got != (other == text) {
+				t.Errorf("%q for %q: %t", form, other, got)
+			}
+		}
+	})
 }
