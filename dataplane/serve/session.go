@@ -261,6 +261,11 @@ func (e *endpoint) meet(w http.ResponseWriter, r *http.Request, m message) {
 		return
 	}
 	defer s.leave()
+	if version != s.version {
+		// The SDK goes by what was wanted when it decides what a session can be asked.
+		m.param["protocolVersion"] = json.RawMessage(rawjson.Quote(s.version))
+		m.params, _ = json.Marshal(m.param) // raw JSON always marshals
+	}
 	e.forwardTo(s.conn, w, r, m)
 	if s.mcp.InitializeParams() == nil {
 		s.end()

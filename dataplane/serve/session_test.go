@@ -87,6 +87,25 @@ func TestSession(t *testing.T) {
 	}
 }
 
+// TestSessionOfNewer begins a session for a client that wants a revision without: it
+// gets the newest with sessions, and can be asked something.
+func TestSessionOfNewer(t *testing.T) {
+	proof.Ran(t)
+	s, url := serving(t, Config{Stateful: true}, librarytest.Binding("127.0.0.1:1"))
+	for _, wanted := range []string{modern, "2099-01-01"} {
+		r := posted(t, url+"/library", "2025-11-25", "initialize", `{"protocolVersion":"`+wanted+`","capabilities":{"elicitation":{}},"clientInfo":{"name":"a","version":"1"}}`)
+		resp, body := exchange(t, r)
+		session, refused := s.sessions.enter(s.live.Load().endpoints["/library"], http.Header{headerSession: {resp.Header.Get(headerSession)}})
+		if refused != nil || !strings.Contains(body, `"protocolVersion":"2025-11-25"`) {
+			t.Fatalf("%d %s", resp.StatusCode, body)
+		}
+		if met := session.mcp.InitializeParams(); met.ProtocolVersion != lastHandshake || met.Capabilities.Elicitation == nil || met.ClientInfo.Name != "a" {
+			t.Errorf("%s: the SDK knows of %+v", wanted, met)
+		}
+		session.leave()
+	}
+}
+
 // TestSessionLess sends a server with sessions what belongs to none: it is answered
 // as one without sessions does.
 func TestSessionLess(t *testing.T) {
