@@ -52,7 +52,7 @@ func NewURIPattern(template *Text) (URIPattern, error) {
 	case len(names) == 0:
 		return p, errors.New("there is no variable")
 	case !scheme.MatchString(template.GetParts()[0].GetLiteral()):
-		return p, errors.New("it does not begin with a scheme, such as library:")
+		return p, errors.New(`it does not begin with a scheme such as "library:"`)
 	case len(p.Expand(nil)) > MaxURI:
 		return p, fmt.Errorf("it has more than %d bytes", MaxURI)
 	}
