@@ -178,7 +178,13 @@ func (s *scanner) seenBefore(seen *nameSet, name []byte) bool {
 
 // string scans a string whose opening quote is at pos.
 func (s *scanner) string() error {
-	for s.pos++; s.pos < len(s.data); {
+	for s.pos++; ; {
+		for s.pos < len(s.data) && itself[s.data[s.pos]] {
+			s.pos++
+		}
+		if s.pos == len(s.data) {
+			return s.fail("unexpected end of a string")
+		}
 		switch c := s.data[s.pos]; {
 		case c == '"':
 			s.pos++
@@ -191,8 +197,6 @@ func (s *scanner) string() error {
 			s.pos += n
 		case c < ' ':
 			return s.fail("control character in a string")
-		case c < utf8.RuneSelf:
-			s.pos++
 		default:
 			r, n := utf8.DecodeRune(s.data[s.pos:])
 			if r == utf8.RuneError && n == 1 {
@@ -201,8 +205,15 @@ func (s *scanner) string() error {
 			s.pos += n
 		}
 	}
-	return s.fail("unexpected end of a string")
 }
+
+// itself has the bytes that stand for themselves in a string.
+var itself = func() (t [256]bool) {
+	for c := ' '; c < utf8.RuneSelf; c++ {
+		t[c] = c != '"' && c != '\\'
+	}
+	return t
+}()
 
 func (s *scanner) number() error {
 	if s.data[s.pos] == '-' {

@@ -206,7 +206,13 @@ func Quote(text string) Value { return AppendQuote(nil, text) }
 func AppendQuote[T string | []byte](dst []byte, text T) []byte {
 	dst = append(dst, '"')
 	from := 0 // of what is not appended yet
-	for i := 0; i < len(text); {
+	for i := 0; ; {
+		for i < len(text) && itself[text[i]] {
+			i++
+		}
+		if i == len(text) {
+			break
+		}
 		c := text[i]
 		switch {
 		case c >= utf8.RuneSelf:
@@ -216,12 +222,11 @@ func AppendQuote[T string | []byte](dst []byte, text T) []byte {
 				from = i + 1
 			}
 			i += size
-			continue
-		case c < ' ' || c == '"' || c == '\\':
+		default:
 			dst = appendEscaped(append(dst, text[from:i]...), c)
-			from = i + 1
+			i++
+			from = i
 		}
-		i++
 	}
 	return append(append(dst, text[from:]...), '"')
 }
@@ -273,6 +278,9 @@ func (v Value) endString(i int) int {
 
 func (v Value) endNested(i int) int {
 	for depth := 0; ; {
+		for !nests[v[i]] {
+			i++
+		}
 		switch v[i] {
 		case '"':
 			i = v.endString(i)
@@ -288,6 +296,9 @@ func (v Value) endNested(i int) int {
 		}
 	}
 }
+
+// nests has the bytes that say how deep what follows them is.
+var nests = [256]bool{'"': true, '{': true, '}': true, '[': true, ']': true}
 
 func (v Value) skipSpace(i int) int {
 	for isSpace(v[i]) {

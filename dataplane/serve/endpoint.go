@@ -33,6 +33,7 @@ type endpoint struct {
 	// same as JSON.
 	info       *mcp.Implementation
 	serverInfo []byte
+	buffers    *buffers
 	mcp        *mcp.Server
 	http       http.Handler // answers with JSON
 	sse        http.Handler // answers with a stream of events
@@ -42,7 +43,7 @@ type endpoint struct {
 }
 
 func (s *Server) newEndpoint(path string) *endpoint {
-	e := &endpoint{path: path, current: s.Table, watch: watch{s.metrics, s.log, s.ids}, sessions: s.sessions}
+	e := &endpoint{path: path, current: s.Table, watch: watch{s.metrics, s.log, s.ids}, sessions: s.sessions, buffers: &s.buffers}
 	e.life, e.end = context.WithCancel(s.streams)
 	e.info = &mcp.Implementation{Name: "bindery", Title: "Bindery", Version: s.version}
 	e.serverInfo, _ = json.Marshal(e.info) // texts always marshal

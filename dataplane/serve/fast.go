@@ -104,7 +104,7 @@ func (e *envelope) request(h http.Header) call.Request {
 // message returns the response to env that o, the outcome of a call of tool, becomes,
 // and its status.
 func (e *endpoint) message(t *table.Table, tool *table.Tool, env envelope, o call.Outcome) ([]byte, int) {
-	m := make([]byte, 0, len(env.id)+result.Size(o)+512)
+	m := e.buffers.take(len(env.id) + result.Size(o) + 512)
 	m = append(beginMessage(m, env.id), `"result":{`...)
 	m, refusal := result.Append(m, tool, o, formOf(env.version))
 	if refusal != nil {

@@ -77,6 +77,8 @@ type Server struct {
 
 	live atomic.Pointer[live] // nil before the first table
 
+	buffers buffers // of answers
+
 	swapping sync.Mutex // held by who replaces live
 	// stdio are those at streams; swapping guards it.
 	stdio map[*endpoint]bool
@@ -267,6 +269,7 @@ func (s *Server) post(e *endpoint, w http.ResponseWriter, r *http.Request) {
 		if p, ok := e.fast(r, body); ok {
 			announce(r, len(p.message))
 			p.send(w)
+			s.buffers.give(p.message)
 			return
 		}
 	}
