@@ -222,7 +222,9 @@ func summarise(b *irv1.Bundle) ([]*adminv1.BindingSummary, error) {
 	for _, binding := range content.Bindings {
 		summary := &adminv1.BindingSummary{Name: binding.GetName(), Endpoint: binding.GetEndpoint()}
 		for _, t := range binding.GetTools() {
-			summary.Tools = append(summary.Tools, t.GetName())
+			if !t.GetHidden() {
+				summary.Tools = append(summary.Tools, t.GetName())
+			}
 		}
 		list = append(list, summary)
 	}
