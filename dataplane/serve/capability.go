@@ -20,8 +20,8 @@ func offered() *mcp.ServerCapabilities {
 }
 
 // limit takes out of caps what the endpoint does not have in t, or a client that speaks
-// version does not know. Before the first table, t nil, anything may come: a client
-// asks for capabilities once.
+// version does not know. Lists stay, be they empty: a client asks for capabilities once,
+// and a reload may bring what is listed. Before the first table, t nil, anything may come.
 func (e *endpoint) limit(caps *mcp.ServerCapabilities, t *table.Table, version string) {
 	if version < "2025-03-26" {
 		caps.Completions = nil
@@ -30,9 +30,6 @@ func (e *endpoint) limit(caps *mcp.ServerCapabilities, t *table.Table, version s
 		return
 	}
 	at := e.at(t)
-	if at == nil || len(at.Prompts) == 0 {
-		caps.Prompts = nil
-	}
 	if at == nil || !at.Logs {
 		caps.Logging = nil
 	}

@@ -46,7 +46,7 @@ func TestClient(t *testing.T) {
 }
 
 func testTools(t *testing.T, session *mcp.ClientSession) {
-	if c := session.InitializeResult().Capabilities; c.Tools == nil || !c.Tools.ListChanged || c.Resources == nil || !c.Resources.ListChanged || c.Prompts != nil {
+	if c := session.InitializeResult().Capabilities; c.Tools == nil || !c.Tools.ListChanged || c.Resources == nil || !c.Resources.ListChanged || c.Prompts == nil || !c.Prompts.ListChanged {
 		t.Errorf("capabilities are %+v", c)
 	}
 	list, err := session.ListTools(t.Context(), nil)

@@ -211,7 +211,7 @@ func TestCapabilities(t *testing.T) {
 	b.Prompts = nil
 	s.Swap(build(t, 3, s.Table(), b))
 	for _, version := range mcp.SupportedProtocolVersions() {
-		says(version, `{"tools":{"listChanged":true}}`)
+		says(version, `{"prompts":{"listChanged":true},"tools":{"listChanged":true}}`)
 	}
 	for _, era := range eras {
 		if _, body := post(t, url+"/library", era, "prompts/list", `{}`); !strings.Contains(body, `"prompts":[]`) {
