@@ -269,7 +269,9 @@ func (s *Server) post(e *endpoint, w http.ResponseWriter, r *http.Request) {
 		if p, ok := e.fast(r, body); ok {
 			announce(r, len(p.message))
 			p.send(w)
-			s.buffers.give(p.message)
+			if r.ProtoMajor == 1 { // HTTP/2 may still be reading it where the client reset its stream
+				s.buffers.give(p.message)
+			}
 			return
 		}
 	}
