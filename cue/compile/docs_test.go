@@ -7,33 +7,46 @@ import (
 
 	"github.com/bindery-dev/bindery/cue/compile"
 	"github.com/bindery-dev/bindery/cue/diag"
+	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 	sourcev1 "github.com/bindery-dev/bindery/proto/bindery/source/v1"
 )
+
+// example returns the binding that the first example of a page of docs compiles to, in
+// a module that also has files. Nothing is an error.
+func example(t *testing.T, page string, files ...*sourcev1.File) (*irv1.Binding, []*sourcev1.Diagnostic) {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/" + page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(text), "```cue\n")
+	main, _, found := strings.Cut(after, "```")
+	if !found {
+		t.Fatal("the page has no example")
+	}
+	compiled, err := compile.Module(t.Context(), &sourcev1.Sources{Files: append([]*sourcev1.File{
+		{Path: "cue.mod/module.cue", Data: []byte("module: \"example.com/shop@v0\"\nlanguage: version: \"v0.16.0\"\n")},
+		{Path: "library.cue", Data: []byte(main)},
+	}, files...)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := compiled.GetDiagnostics()
+	if diag.Failed(d) {
+		t.Fatalf("diagnostics are %v", d)
+	}
+	return open(t, compiled).Bindings[0], d
+}
 
 // TestPromptsPage holds that the example of the page on prompts compiles, and to what
 // it says.
 func TestPromptsPage(t *testing.T) {
-	page, err := os.ReadFile("../../docs/prompts.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, after, _ := strings.Cut(string(page), "```cue\n")
-	example, _, found := strings.Cut(after, "```")
-	if !found {
-		t.Fatal("the page has no example")
-	}
-	compiled, err := compile.Module(t.Context(), &sourcev1.Sources{Files: []*sourcev1.File{
-		{Path: "cue.mod/module.cue", Data: []byte("module: \"example.com/shop@v0\"\nlanguage: version: \"v0.16.0\"\n")},
-		{Path: "library.cue", Data: []byte(example)},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	prompts := open(t, compiled).Bindings[0].GetPrompts()
+	b, d := example(t, "prompts.md")
+	prompts := b.GetPrompts()
 	if len(prompts) != 2 || prompts[0].GetUse() == nil || len(prompts[1].GetMessages().GetMessages()) != 2 {
 		t.Errorf("prompts are %v", prompts)
 	}
-	if d := compiled.GetDiagnostics(); len(d) > 0 {
+	if len(d) > 0 {
 		t.Errorf("diagnostics are %v", d)
 	}
 }
@@ -41,27 +54,12 @@ func TestPromptsPage(t *testing.T) {
 // TestResourcesPage holds that the example of the page on resources compiles, and to what
 // it says.
 func TestResourcesPage(t *testing.T) {
-	page, err := os.ReadFile("../../docs/resources.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, after, _ := strings.Cut(string(page), "```cue\n")
-	example, _, found := strings.Cut(after, "```")
-	if !found {
-		t.Fatal("the page has no example")
-	}
-	compiled, err := compile.Module(t.Context(), &sourcev1.Sources{Files: []*sourcev1.File{
-		{Path: "cue.mod/module.cue", Data: []byte("module: \"example.com/shop@v0\"\nlanguage: version: \"v0.16.0\"\n")},
-		{Path: "files/book.html", Data: []byte("<p>")}, {Path: "files/rules.md", Data: []byte("# Rules\n")}, {Path: "library.cue", Data: []byte(example)},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := open(t, compiled).Bindings[0]
+	b, d := example(t, "resources.md",
+		&sourcev1.File{Path: "files/book.html", Data: []byte("<p>")}, &sourcev1.File{Path: "files/rules.md", Data: []byte("# Rules\n")})
 	if len(b.GetResources()) != 4 || len(b.GetTemplates()) != 2 || len(b.GetTemplates()[1].GetCompletions()) != 2 || b.GetCaching().GetTools() == nil {
 		t.Errorf("binding is %v", b)
 	}
-	if d := compiled.GetDiagnostics(); len(d) > 0 {
+	if len(d) > 0 {
 		t.Errorf("diagnostics are %v", d)
 	}
 }
@@ -69,54 +67,18 @@ func TestResourcesPage(t *testing.T) {
 // TestGuards holds that the example of the page on documents, checks and secrets
 // compiles, and to what it says.
 func TestGuards(t *testing.T) {
-	page, err := os.ReadFile("../../docs/guards.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, after, _ := strings.Cut(string(page), "```cue\n")
-	example, _, found := strings.Cut(after, "```")
-	if !found {
-		t.Fatal("the page has no example")
-	}
-	compiled, err := compile.Module(t.Context(), &sourcev1.Sources{Files: []*sourcev1.File{
-		{Path: "cue.mod/module.cue", Data: []byte("module: \"example.com/shop@v0\"\nlanguage: version: \"v0.16.0\"\n")},
-		{Path: "library.cue", Data: []byte(example)},
-		{Path: "library.json", Data: []byte(`{"$defs": {"Loan": {"type": "object"}}}`)},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := open(t, compiled).Bindings[0]
+	b, d := example(t, "guards.md", &sourcev1.File{Path: "library.json", Data: []byte(`{"$defs": {"Loan": {"type": "object"}}}`)})
 	if len(b.GetDocuments()) != 1 || len(b.GetRedact()) != 2 || len(b.GetReveal()) != 1 || len(b.GetTools()[0].GetChecks()) != 2 {
 		t.Errorf("binding is %v", b)
 	}
-	if d := compiled.GetDiagnostics(); len(d) > 0 {
+	if len(d) > 0 {
 		t.Errorf("diagnostics are %v", d)
 	}
 }
 
 // TestAsksPage holds that the example of the page on asks compiles, and to what it says.
 func TestAsksPage(t *testing.T) {
-	page, err := os.ReadFile("../../docs/asks.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, after, _ := strings.Cut(string(page), "```cue\n")
-	example, _, found := strings.Cut(after, "```")
-	if !found {
-		t.Fatal("the page has no example")
-	}
-	compiled, err := compile.Module(t.Context(), &sourcev1.Sources{Files: []*sourcev1.File{
-		{Path: "cue.mod/module.cue", Data: []byte("module: \"example.com/shop@v0\"\nlanguage: version: \"v0.16.0\"\n")},
-		{Path: "library.cue", Data: []byte(example)},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := compiled.GetDiagnostics(); diag.Failed(d) {
-		t.Fatalf("diagnostics are %v", d)
-	}
-	b := open(t, compiled).Bindings[0]
+	b, _ := example(t, "asks.md")
 	if len(b.GetTools()[0].GetAsks()) != 1 || b.GetState() == nil || b.GetTools()[0].GetNotices() == nil || b.GetUpstream().GetDeadline() == "" {
 		t.Errorf("the binding is %v", b)
 	}
