@@ -142,15 +142,17 @@ func (x examiner) checkLabel(name string, v value) {
 	}
 }
 
-// value reports what is wrong at v and below it.
+// value reports what is wrong at v and below it. What is sound is not looked into: most
+// of a module is, whatever is wrong with it.
 func (x examiner) value(v value, shape outline.Cursor) {
-	if x.self(v, shape) {
+	all := problems(v)
+	if len(all) == 0 || x.own(v, shape, all) {
 		return
 	}
-	for _, element := range v.elements() {
+	elements, fields := v.children()
+	for _, element := range elements {
 		x.value(element, beneath(shape, element.label()))
 	}
-	fields := v.fields()
 	for _, name := range sorted(fields) {
 		below := beneath(shape, name)
 		switch {
@@ -176,11 +178,17 @@ func beneath(shape outline.Cursor, label string) outline.Cursor {
 	return shape
 }
 
+// problems returns what CUE says is wrong at v and below it.
+func problems(v value) []errors.Error { return errors.Errors(v.cue.Validate(cue.Concrete(true))) }
+
 // self reports what is wrong with v itself, not below it, and whether there is
 // something.
-func (x examiner) self(v value, shape outline.Cursor) bool {
+func (x examiner) self(v value, shape outline.Cursor) bool { return x.own(v, shape, problems(v)) }
+
+// own is self where all is what CUE says of v.
+func (x examiner) own(v value, shape outline.Cursor, all []errors.Error) bool {
 	var own []errors.Error
-	for _, e := range errors.Errors(v.cue.Validate(cue.Concrete(true))) {
+	for _, e := range all {
 		if slices.Equal(pathOf(e), v.path) {
 			own = append(own, e)
 		}

@@ -59,6 +59,26 @@ func (v value) fields() map[string]value {
 	return all
 }
 
+// children returns the elements that v has as a list, or the fields that it has as a
+// struct, which need not evaluate.
+func (v value) children() (elements []value, fields map[string]value) {
+	it, err := v.cue.Fields()
+	if err != nil {
+		return v.elements(), nil
+	}
+	fields = map[string]value{}
+	for it.Next() {
+		switch it.Selector().LabelType() {
+		case cue.IndexLabel:
+			elements = append(elements, v.down(strconv.Itoa(it.Selector().Index()), it.Value()))
+		case cue.StringLabel:
+			label := it.Selector().Unquoted()
+			fields[label] = v.down(label, it.Value())
+		}
+	}
+	return elements, fields
+}
+
 // elements returns what a list has, by index. A list with a broken element is not
 // one to CUE, but has fields.
 func (v value) elements() []value {

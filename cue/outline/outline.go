@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/literal"
@@ -53,7 +54,7 @@ type Cursor struct {
 
 // Draw outlines the files of a package and returns a cursor at the package itself.
 func Draw(files ...*ast.File) Cursor {
-	root := &node{}
+	root := &node{regexps: &sync.Map{}}
 	for _, f := range files {
 		root.decls(f.Decls, false)
 	}
@@ -68,7 +69,31 @@ type node struct {
 	lets     map[string]*node
 	patterns []pattern
 	refs     []reference
-	opaque   bool // it has a part that an outline cannot follow
+	opaque   bool      // it has a part that an outline cannot follow
+	regexps  *sync.Map // of the root: those that were needed, by how they are written; nil for one that is none
+}
+
+// root returns the node of the package.
+func (n *node) root() *node {
+	for n.parent != nil {
+		n = n.parent
+	}
+	return n
+}
+
+// regexp returns what is written as s, compiled once; nil when it is no regular
+// expression.
+func (n *node) regexp(s string) *regexp.Regexp {
+	all := n.root().regexps
+	if re, ok := all.Load(s); ok {
+		return re.(*regexp.Regexp)
+	}
+	re, err := regexp.Compile(s)
+	if err != nil {
+		re = nil
+	}
+	all.Store(s, re)
+	return re
 }
 
 type place struct {
@@ -182,6 +207,9 @@ func (r reached) step(label string) []reached {
 
 // expand adds the nodes that those of at refer to, each once.
 func expand(at []reached) []reached {
+	if !slices.ContainsFunc(at, func(r reached) bool { return len(r.node.refs) > 0 }) && len(at) < 2 {
+		return at
+	}
 	var all []reached
 	seen := map[*node]bool{}
 	var add func(r reached)
@@ -231,7 +259,7 @@ func matches(scope *node, pattern ast.Expr, label string) bool {
 		s, err := literal.Unquote(x.Value)
 		return err != nil || s == label
 	case *ast.UnaryExpr:
-		return compares(x, label)
+		return compares(scope, x, label)
 	case *ast.BinaryExpr:
 		switch x.Op {
 		case token.OR:
@@ -252,7 +280,7 @@ func matches(scope *node, pattern ast.Expr, label string) bool {
 }
 
 // compares reports whether !="x", =~"x" or !~"x" holds for a label.
-func compares(x *ast.UnaryExpr, label string) bool {
+func compares(scope *node, x *ast.UnaryExpr, label string) bool {
 	lit, ok := x.X.(*ast.BasicLit)
 	if !ok {
 		return true
@@ -265,8 +293,8 @@ func compares(x *ast.UnaryExpr, label string) bool {
 	case token.NEQ:
 		return s != label
 	case token.MAT, token.NMAT:
-		re, err := regexp.Compile(s)
-		return err != nil || re.MatchString(label) == (x.Op == token.MAT)
+		re := scope.regexp(s)
+		return re == nil || re.MatchString(label) == (x.Op == token.MAT)
 	}
 	return true
 }
