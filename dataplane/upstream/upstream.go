@@ -12,19 +12,10 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
-
-	"github.com/bindery-dev/bindery/dataplane/secret"
-)
-
-// Limits of opening a connection.
-const (
-	dialTimeout      = 10 * time.Second
-	handshakeTimeout = 10 * time.Second
 )
 
 // A Client exchanges messages with one origin over connections that it keeps. It is
@@ -46,37 +37,6 @@ func New(origin Origin, transport http.RoundTripper) *Client {
 
 // Origin returns the service that the client is for.
 func (c *Client) Origin() Origin { return c.origin }
-
-// maxConnections is how many connections there can be to one origin: so many calls of
-// a service that hangs do not take the files of those to another one. What is more
-// waits, within its own time. All of them are kept for a while.
-const maxConnections = 1024
-
-// Transport returns a transport that is made for many concurrent requests to
-// origin. Each of its connections uses the secrets that TLS names as they are when it
-// is opened.
-func Transport(origin Origin, secrets *secret.Store) *http.Transport {
-	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second}
-	protocols := new(http.Protocols)
-	protocols.SetHTTP1(true)
-	protocols.SetHTTP2(true)
-	t := &http.Transport{
-		DialContext:            dialer.DialContext,
-		TLSHandshakeTimeout:    handshakeTimeout,
-		MaxConnsPerHost:        maxConnections,
-		MaxIdleConns:           maxConnections,
-		MaxIdleConnsPerHost:    maxConnections,
-		IdleConnTimeout:        30 * time.Second,
-		MaxResponseHeaderBytes: 64 << 10,
-		DisableCompression:     true,
-		Protocols:              protocols,
-		HTTP2:                  &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 5 * time.Second},
-	}
-	if origin.TLS != (TLS{}) {
-		t.DialTLSContext = origin.TLS.dial(dialer, secrets)
-	}
-	return t
-}
 
 // Close closes the connections that no exchange is using; the others are closed
 // when theirs ends. The client can still be used.
@@ -120,11 +80,11 @@ type Response struct {
 // [ErrTimeout] when time was up, [ErrTooLarge], or else [ErrUnreachable]; also when
 // the connection ended before the response was complete.
 //
-// Do is one attempt, with one exception, which is net/http's: when a connection that
-// was kept turns out to be closed before a byte of the response, the request goes
-// out again on another one, if none of it had been written, or if it is a GET or has
-// an Idempotency-Key. On a new connection that does not happen, and it counts for no
-// budget: it makes up for a connection that was gone already.
+// Do is one attempt, with one exception, which is that of [Transport]: when a
+// connection that was kept turns out to be closed before a byte of the response, the
+// request goes out again on another one, if none of it had been written, or if it is a
+// GET or has an Idempotency-Key. On a new connection that does not happen, and it
+// counts for no budget: it makes up for a connection that was gone already.
 func (c *Client) Do(ctx context.Context, r *Request) (*Response, error) {
 	if sooner(ctx, r.Timeout) {
 		var cancel context.CancelFunc

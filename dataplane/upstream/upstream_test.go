@@ -111,7 +111,7 @@ func TestRedirectIsAResponse(t *testing.T) {
 }
 
 func TestProxyOfTheEnvironmentIsNotUsed(t *testing.T) {
-	if upstream.Transport(upstream.Origin{}, nil).Proxy != nil {
+	if upstream.Transport(upstream.Origin{Scheme: "https"}, nil).(*http.Transport).Proxy != nil {
 		t.Error("a proxy can be set from outside of the bundle")
 	}
 }
@@ -280,7 +280,7 @@ func TestTLS(t *testing.T) {
 	if err != nil {
 		t.Errorf("plain HTTP to a TLS port is an answer of it: %v", err)
 	}
-	trusting := upstream.Transport(upstream.Origin{}, nil)
+	trusting := upstream.Transport(upstream.Origin{Scheme: "https"}, nil).(*http.Transport)
 	trusting.TLSClientConfig = srv.Client().Transport.(*http.Transport).TLSClientConfig.Clone()
 	resp, err := clientOf(t, srv.URL, trusting).Do(context.Background(), request())
 	if err != nil || string(resp.Body) != "HTTP/2.0" {
@@ -342,8 +342,30 @@ func TestCancel(t *testing.T) {
 	}
 }
 
+// ways are the two kinds of transport: each starts a service and returns a client of it.
+var ways = map[string]func(*testing.T, *httptest.Server) *upstream.Client{
+	"plain": func(t *testing.T, srv *httptest.Server) *upstream.Client {
+		srv.Start()
+		t.Cleanup(srv.Close)
+		return clientOf(t, srv.URL, nil)
+	},
+	"secured": func(t *testing.T, srv *httptest.Server) *upstream.Client {
+		srv.StartTLS()
+		t.Cleanup(srv.Close)
+		trusting := upstream.Transport(upstream.Origin{Scheme: "https"}, nil).(*http.Transport)
+		trusting.TLSClientConfig = srv.Client().Transport.(*http.Transport).TLSClientConfig.Clone()
+		return clientOf(t, srv.URL, trusting)
+	},
+}
+
 // Connections are kept: 200 requests, 20 at a time, need about 20 of them.
 func TestConnectionsAreKept(t *testing.T) {
+	for name, start := range ways {
+		t.Run(name, func(t *testing.T) { testConnectionsAreKept(t, start) })
+	}
+}
+
+func testConnectionsAreKept(t *testing.T, start func(*testing.T, *httptest.Server) *upstream.Client) {
 	var opened atomic.Int32
 	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") }))
 	srv.Config.ConnState = func(_ net.Conn, s http.ConnState) {
@@ -351,9 +373,7 @@ func TestConnectionsAreKept(t *testing.T) {
 			opened.Add(1)
 		}
 	}
-	srv.Start()
-	defer srv.Close()
-	client := clientOf(t, srv.URL, nil)
+	client := start(t, srv)
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
@@ -370,9 +390,15 @@ func TestConnectionsAreKept(t *testing.T) {
 	}
 }
 
-// What net/http sends again by itself: a GET, or what has an Idempotency-Key, and only
+// What a transport sends again by itself: a GET, or what has an Idempotency-Key, and only
 // for a kept connection that was closed before a byte of the response.
 func TestTransportRepeats(t *testing.T) {
+	for name, start := range ways {
+		t.Run(name, func(t *testing.T) { testTransportRepeats(t, start) })
+	}
+}
+
+func testTransportRepeats(t *testing.T, start func(*testing.T, *httptest.Server) *upstream.Client) {
 	for _, tt := range []struct {
 		name, method, key string
 		kept              bool
@@ -385,7 +411,7 @@ func TestTransportRepeats(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var broken atomic.Int32
 			breaks := atomic.Bool{}
-			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			client := start(t, httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				if breaks.CompareAndSwap(true, false) {
 					broken.Add(1)
 					conn, _, _ := http.NewResponseController(w).Hijack()
@@ -393,9 +419,7 @@ func TestTransportRepeats(t *testing.T) {
 					return
 				}
 				_, _ = io.WriteString(w, "{}")
-			}))
-			defer srv.Close()
-			client := clientOf(t, srv.URL, nil)
+			})))
 			if tt.kept {
 				if _, err := client.Do(context.Background(), request()); err != nil {
 					t.Fatal(err)
@@ -420,17 +444,21 @@ func TestTransportRepeats(t *testing.T) {
 
 // A request that may have had an effect is not sent again by the transport.
 func TestNoSilentRetry(t *testing.T) {
+	for name, start := range ways {
+		t.Run(name, func(t *testing.T) { testNoSilentRetry(t, start) })
+	}
+}
+
+func testNoSilentRetry(t *testing.T, start func(*testing.T, *httptest.Server) *upstream.Client) {
 	var calls atomic.Int32
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	client := start(t, httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		if calls.Add(1) == 1 {
 			_, _ = io.WriteString(w, "{}")
 			return
 		}
 		conn, _, _ := http.NewResponseController(w).Hijack()
 		conn.Close()
-	}))
-	defer srv.Close()
-	client := clientOf(t, srv.URL, nil)
+	})))
 	for i, want := range []error{nil, upstream.ErrUnreachable} {
 		r := request()
 		r.Method, r.Body = "POST", []byte("{}")
