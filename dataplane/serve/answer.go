@@ -7,36 +7,22 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/bindery-dev/bindery/dataplane/content"
+	"github.com/bindery-dev/bindery/dataplane/message"
 	"github.com/bindery-dev/bindery/dataplane/result"
 	"github.com/bindery-dev/bindery/dataplane/table"
 )
 
-// modern is the first protocol revision without sessions. Its results say what
-// type they are.
-const modern = "2026-07-28"
-
-// structured is the first protocol revision with "structuredContent", with titles, and
-// with links in content.
-const structured = "2025-06-18"
-
-// audible is the first protocol revision with audio.
-const audible = "2025-03-26"
-
-// lastHandshake is the newest protocol revision that a client and a server agree on
-// when they meet.
-const lastHandshake = "2025-11-25"
-
 // formOf returns what results have for a client that speaks version.
 func formOf(version string) result.Form {
-	return result.Form{Structured: version >= structured, Content: content.Form{Audio: version >= audible, Links: version >= structured}}
+	return result.Form{Structured: version >= message.Structured, Content: content.Form{Audio: version >= message.Audible, Links: version >= message.Structured}}
 }
 
 // spoken returns the protocol revision that a request is answered in. asked is what
 // the SDK says of it: the request's own, which meta has, or what the client wanted
 // when it met the server. There it got another when that is none of those.
 func spoken(asked string, meta mcp.Meta) string {
-	if meta[keyVersion] == nil && (asked >= modern || !slices.Contains(mcp.SupportedProtocolVersions(), asked)) {
-		return lastHandshake
+	if meta[message.KeyVersion] == nil && (asked >= message.Modern || !slices.Contains(mcp.SupportedProtocolVersions(), asked)) {
+		return message.LastHandshake
 	}
 	return asked
 }
@@ -59,7 +45,7 @@ type answer struct {
 // newAnswer returns an answer of t with these members for a client that speaks
 // version.
 func newAnswer(t *table.Table, version string, members []byte) *answer {
-	if version >= modern {
+	if version >= message.Modern {
 		members = append(members, `,"resultType":"complete"`...)
 	}
 	a := &answer{members: members}

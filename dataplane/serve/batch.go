@@ -3,26 +3,16 @@ package serve
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"strconv"
+
+	"github.com/bindery-dev/bindery/dataplane/message"
 )
-
-// maxBatch is how many messages one request can carry.
-const maxBatch = 100
-
-// withoutBatches is the first revision of the protocol without batches.
-const withoutBatches = "2025-06-18"
-
-// isBatch reports whether a body, a valid JSON value, is a batch.
-func isBatch(body []byte) bool {
-	return bytes.TrimLeft(body, " \t\r\n")[0] == '['
-}
 
 // batch answers the messages of a batch one after the other, each as if it had come
 // alone, and sends the answers together.
 func (s *Server) batch(e *endpoint, w http.ResponseWriter, r *http.Request, body []byte) {
-	messages, refused := openBatch(r.Header, body)
+	messages, refused := message.OpenBatch(r.Header, body)
 	if refused != nil {
 		refuse(w, *refused)
 		return
@@ -31,7 +21,7 @@ func (s *Server) batch(e *endpoint, w http.ResponseWriter, r *http.Request, body
 	alone := withoutSession(r) // a session would answer a request with a stream
 	for _, m := range messages {
 		p, from := &part{header: http.Header{}}, r
-		if isRequest(m) {
+		if message.IsAnswered(m) {
 			from = alone
 		}
 		s.answer(e, p, from, m)
@@ -51,30 +41,6 @@ func (s *Server) batch(e *endpoint, w http.ResponseWriter, r *http.Request, body
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-cache, no-transform")
 	_, _ = w.Write(joined(answers)) // a client that is gone needs no answer
-}
-
-// openBatch returns the messages of a batch, or why it is not answered.
-func openBatch(h http.Header, body []byte) (messages []json.RawMessage, refused *refusal) {
-	version, refused := versionOf(h)
-	if refused != nil {
-		return nil, refused
-	}
-	_ = json.Unmarshal(body, &messages) // an array always unmarshals
-	switch {
-	case version >= withoutBatches:
-		return nil, notARequest("is a batch, which this revision of the protocol does not have")
-	case len(messages) == 0:
-		return nil, notARequest("is a batch of nothing")
-	case len(messages) > maxBatch:
-		return nil, notARequest(fmt.Sprintf("is a batch of more than %d messages", maxBatch))
-	}
-	return messages, nil
-}
-
-// isRequest reports whether data, an element of a batch, is to be answered.
-func isRequest(data []byte) bool {
-	m, refused := openMessage(data)
-	return refused != nil || m.id != nil && !m.answer
 }
 
 // joined returns values as the elements of an array.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bindery-dev/bindery/dataplane/message"
 	"github.com/bindery-dev/bindery/dataplane/serve/librarytest"
 )
 
@@ -29,7 +30,7 @@ func TestBatch(t *testing.T) {
 		{name: "two of an id", body: `[` + ping + `,` + ping + `]`, status: 200, want: []string{`[{"jsonrpc":"2.0","id":1,"result":{}}`, `,{"jsonrpc":"2.0","id":1,"result":{}}]`}},
 		{name: "no messages", body: `[["secret-marker"],` + ping + `]`, status: 200, want: []string{`[{"jsonrpc":"2.0","id":null,"error":{"code":-32600`, `"id":1,"result":{}}]`}},
 		{name: "nothing", body: ` [] `, status: 400, want: []string{`{"jsonrpc":"2.0","id":null,"error":{"code":-32600`}},
-		{name: "too many", body: `[` + strings.Repeat(ping+`,`, maxBatch) + ping + `]`, status: 400, want: []string{`"code":-32600`, `more than 100 messages`}},
+		{name: "too many", body: `[` + strings.Repeat(ping+`,`, message.MaxBatch) + ping + `]`, status: 400, want: []string{`"code":-32600`, `more than 100 messages`}},
 		{name: "a revision without batches", version: "2025-06-18", body: `[` + ping + `]`, status: 400, want: []string{`{"jsonrpc":"2.0","id":null,"error":{"code":-32600`}},
 		{name: "an unknown revision", version: "1999-01-01", body: `[` + ping + `]`, status: 400, want: []string{`"code":-32022`}},
 	}

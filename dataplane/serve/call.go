@@ -15,6 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/bindery-dev/bindery/dataplane/call"
+	"github.com/bindery-dev/bindery/dataplane/message"
 	"github.com/bindery-dev/bindery/dataplane/result"
 	"github.com/bindery-dev/bindery/dataplane/table"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
@@ -31,7 +32,7 @@ func (e *endpoint) callTool(ctx context.Context, t *table.Table, req *mcp.CallTo
 		return nil, e.unknown(t, irv1.KindTool, req.Params.Name)
 	}
 	c := callerOf(ctx, req, req.Session, req.Params.Meta, req.Params.InputResponses, req.Params.RequestState)
-	end := narrate(ctx, tool, req, c.version >= modern || c.session != nil)
+	end := narrate(ctx, tool, req, c.version >= message.Modern || c.session != nil)
 	last, outcome, q := e.converse(ctx, tool, requestOf(req), whatCall+tool.Name, c)
 	end()
 	done(tool, outcome)
@@ -47,13 +48,13 @@ func (e *endpoint) callTool(ctx context.Context, t *table.Table, req *mcp.CallTo
 }
 
 // whatCall is what precedes the name of a tool in what a client asks for.
-const whatCall = methodCall + " "
+const whatCall = message.MethodCall + " "
 
 // callerOf returns who makes req, which came in session with meta, and with answers and
 // state from before.
 func callerOf(ctx context.Context, req mcp.Request, session *mcp.ServerSession, meta mcp.Meta, answers mcp.InputResponseMap, state string) caller {
 	met := session.InitializeParams()
-	wanted, said := meta[keyVersion].(string)
+	wanted, said := meta[message.KeyVersion].(string)
 	if !said && met != nil {
 		wanted = met.ProtocolVersion
 	}
@@ -61,8 +62,8 @@ func callerOf(ctx context.Context, req mcp.Request, session *mcp.ServerSession, 
 	if answers != nil {
 		c.answers, _ = json.Marshal(answers) // it was unmarshalled
 	}
-	if c.version >= modern {
-		c.able = declared(meta[keyCapabilities])
+	if c.version >= message.Modern {
+		c.able = declared(meta[message.KeyCapabilities])
 	} else if keeps(ctx, req) { // else nothing comes back
 		c.session = session
 		if met != nil && met.Capabilities != nil {
@@ -98,12 +99,6 @@ func answerOf(t *table.Table, tool *table.Tool, version string, o call.Outcome) 
 	}
 	return a, nil
 }
-
-// The members of "_meta" that say which trace a call belongs to.
-const (
-	keyTraceparent = "traceparent"
-	keyTracestate  = "tracestate"
-)
 
 // requestOf returns the call that came as req.
 func requestOf(req *mcp.CallToolRequest) call.Request {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bindery-dev/bindery/dataplane/message"
 	"github.com/bindery-dev/bindery/dataplane/serve/librarytest"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
@@ -40,7 +41,7 @@ func TestCodes(t *testing.T) {
 				pair.hold(t, in)
 				got := in.to(pair.fast)
 				status := 200
-				if version >= modern && strings.Contains(tt.want, "-32602") {
+				if version >= message.Modern && strings.Contains(tt.want, "-32602") {
 					status = 400
 				}
 				if body := string(readAll(t, got)); got.StatusCode != status || !strings.Contains(body, `"error":`+tt.want) {

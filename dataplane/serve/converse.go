@@ -9,6 +9,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/bindery-dev/bindery/dataplane/call"
+	"github.com/bindery-dev/bindery/dataplane/message"
 	"github.com/bindery-dev/bindery/dataplane/rawjson"
 	"github.com/bindery-dev/bindery/dataplane/table"
 	"github.com/bindery-dev/bindery/dataplane/turn"
@@ -56,7 +57,7 @@ func (e *endpoint) converse(ctx context.Context, tool *table.Tool, r call.Reques
 			return last, unable(missing), nil
 		}
 		t := turn.New(last, rawjson.Value(next.Arguments), q, round)
-		if c.version >= modern {
+		if c.version >= message.Modern {
 			return hold(t, possible, client, o)
 		}
 		var answers []byte

@@ -15,6 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/bindery-dev/bindery/dataplane/message"
 	"github.com/bindery-dev/bindery/dataplane/secret"
 	"github.com/bindery-dev/bindery/dataplane/serve/librarytest"
 	"github.com/bindery-dev/bindery/dataplane/table"
@@ -291,7 +292,7 @@ func TestConverseKeys(t *testing.T) {
 	d := &desk{}
 	_, url := serving(t, Config{}, lender(upstream(t, d)))
 	params := `{"name":"lend_book","arguments":{"book":"twice"}}`
-	_, body := send(t, askedBy(t, url, modern, params, everything))
+	_, body := send(t, askedBy(t, url, message.Modern, params, everything))
 	first, _ := d.last()
 	state := stateIn(t, body)
 	if first == "" {
@@ -300,7 +301,7 @@ func TestConverseKeys(t *testing.T) {
 	answer := `"inputResponses":{"name":{"action":"accept","content":{"name":"Ada"}}},"requestState":"` + state + `",`
 	var keys, bodies []string
 	for range 2 {
-		send(t, askedBy(t, url, modern, strings.Replace(params, "{", "{"+answer, 1), everything))
+		send(t, askedBy(t, url, message.Modern, strings.Replace(params, "{", "{"+answer, 1), everything))
 		key, sent := d.last()
 		keys, bodies = append(keys, key), append(bodies, sent)
 	}
@@ -315,7 +316,7 @@ const everything = `{"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{}
 // askedBy returns a tools/call by a client that declares capabilities.
 func askedBy(t *testing.T, url, version, params, capabilities string) *http.Request {
 	t.Helper()
-	r := posted(t, url+"/library", version, methodCall, params)
+	r := posted(t, url+"/library", version, message.MethodCall, params)
 	body, _ := io.ReadAll(r.Body)
 	return withBody(t, r, strings.Replace(string(body), `clientCapabilities":{}`, `clientCapabilities":`+capabilities, 1))
 }
@@ -337,12 +338,12 @@ func TestConverseRefusals(t *testing.T) {
 	for _, noFastPath := range []bool{false, true} {
 		d := &desk{}
 		s, url := serving(t, Config{NoFastPath: noFastPath}, lender(upstream(t, d)))
-		_, body := send(t, askedBy(t, url, modern, `{"name":"lend_book","arguments":{"book":"named"}}`, everything))
+		_, body := send(t, askedBy(t, url, message.Modern, `{"name":"lend_book","arguments":{"book":"named"}}`, everything))
 		state := stateIn(t, body)
 		if strings.Contains(state, "named") || !strings.Contains(body, `"inputRequests":{"name":{"method":"elicitation/create","params":{"message":"Your name?"`) {
 			t.Errorf("the question is %s", body)
 		}
-		_, body = send(t, askedBy(t, url, modern, `{"name":"lend_book","arguments":{"book":"days"}}`, everything))
+		_, body = send(t, askedBy(t, url, message.Modern, `{"name":"lend_book","arguments":{"book":"days"}}`, everything))
 		days := stateIn(t, body)
 		calls := len(d.keys)
 		good := `"inputResponses":{"name":{"action":"accept","content":{"name":"Ada"}}},`
@@ -357,7 +358,7 @@ func TestConverseRefusals(t *testing.T) {
 			"no answers at all": {params: `"inputResponses":{"name":7},"name":"lend_book","arguments":{"book":"named"}`, want: "params are not those"},
 			"no sampling":       {params: `"name":"pick_book"`, capabilities: `{}`, want: `-32021`},
 		} {
-			r := askedBy(t, url, modern, `{`+tt.params+`}`, tt.capabilities+strings.Repeat(everything, 1-min(1, len(tt.capabilities))))
+			r := askedBy(t, url, message.Modern, `{`+tt.params+`}`, tt.capabilities+strings.Repeat(everything, 1-min(1, len(tt.capabilities))))
 			r.Header.Set("Mcp-Name", nameIn(tt.params))
 			status, body := send(t, r)
 			want := tt.want
@@ -371,14 +372,14 @@ func TestConverseRefusals(t *testing.T) {
 		if len(d.keys) != calls {
 			t.Errorf("the service was called: %s", d.sent[calls:])
 		}
-		other := askedBy(t, url, modern, `{`+good+`"requestState":"`+state+`","name":"lend_book","arguments":{"book":"named"}}`, everything)
+		other := askedBy(t, url, message.Modern, `{`+good+`"requestState":"`+state+`","name":"lend_book","arguments":{"book":"named"}}`, everything)
 		other.Header.Set("X-Reader", "another")
 		if status, body := send(t, other); status != http.StatusBadRequest {
 			t.Errorf("another caller: %d %s", status, body)
 		}
 		// What the answers are for goes on, also by a table that has the tool still.
 		s.Swap(build(t, 2, s.Table(), lender(upstream(t, d))))
-		if status, body := send(t, askedBy(t, url, modern, `{`+good+`"requestState":"`+state+`","name":"lend_book","arguments":{ "book": "named"}}`, everything)); status != http.StatusOK || !strings.Contains(body, `"resultType":"complete"`) {
+		if status, body := send(t, askedBy(t, url, message.Modern, `{`+good+`"requestState":"`+state+`","name":"lend_book","arguments":{ "book": "named"}}`, everything)); status != http.StatusOK || !strings.Contains(body, `"resultType":"complete"`) {
 			t.Errorf("%d %s", status, body)
 		}
 	}
@@ -396,20 +397,20 @@ func TestConverseUnable(t *testing.T) {
 	for _, noFastPath := range []bool{false, true} {
 		_, url := serving(t, Config{NoFastPath: noFastPath}, lender(upstream(t, &desk{})))
 		for _, tt := range []struct{ version, book, capabilities, want string }{
-			{modern, "named", `{}`, `"code":-32021`},
-			{modern, "named", `{"elicitation":{"url":{}}}`, `"requiredCapabilities":{"elicitation":{"form":{}}}`},
-			{modern, "named", `{"elicitation":{}}`, `"resultType":"input_required"`},
-			{modern, "signed", `{"elicitation":{}}`, `"sign_at":"https://sign.example/17"},"resultType":"complete"`},
-			{modern, "signed", everything, `"params":{"mode":"url","message":"Sign.","url":"https://sign.example/17","elicitationId":"`},
-			{modern, "days", `{}`, `"message":"For how long?"`},
-			{modern, "several", `{"sampling":{}}`, `"inputRequests":{"pick":{`},
-			{modern, "odd", everything, `"code":-32000`},
+			{message.Modern, "named", `{}`, `"code":-32021`},
+			{message.Modern, "named", `{"elicitation":{"url":{}}}`, `"requiredCapabilities":{"elicitation":{"form":{}}}`},
+			{message.Modern, "named", `{"elicitation":{}}`, `"resultType":"input_required"`},
+			{message.Modern, "signed", `{"elicitation":{}}`, `"sign_at":"https://sign.example/17"},"resultType":"complete"`},
+			{message.Modern, "signed", everything, `"params":{"mode":"url","message":"Sign.","url":"https://sign.example/17","elicitationId":"`},
+			{message.Modern, "days", `{}`, `"message":"For how long?"`},
+			{message.Modern, "several", `{"sampling":{}}`, `"inputRequests":{"pick":{`},
+			{message.Modern, "odd", everything, `"code":-32000`},
 			{"2025-11-25", "named", ``, `"code":-32021`},
 			{"2025-11-25", "days", ``, `"message":"For how long?"`},
 			{"2025-11-25", "plain", ``, `"structuredContent":{"book":"plain"}`},
 		} {
 			status, body := send(t, askedBy(t, url, tt.version, fmt.Sprintf(`{"name":"lend_book","arguments":{"book":%q}}`, tt.book), tt.capabilities))
-			if !strings.Contains(body, tt.want) || status != http.StatusOK && (status != http.StatusBadRequest || tt.version < modern) {
+			if !strings.Contains(body, tt.want) || status != http.StatusOK && (status != http.StatusBadRequest || tt.version < message.Modern) {
 				t.Errorf("%s to %s: %d %s", tt.book, tt.capabilities, status, body)
 			}
 		}
@@ -430,7 +431,7 @@ func TestEarlyAnswers(t *testing.T) {
 		{"named", `{"name":{"action":"accept"}}`, `"resultType":"input_required"`}, // it goes on with state only
 	} {
 		params := fmt.Sprintf(`{"name":"lend_book","inputResponses":%s,"arguments":{"book":%q}}`, tt.answers, tt.book)
-		if _, body := send(t, askedBy(t, url, modern, params, everything)); !strings.Contains(body, tt.want) {
+		if _, body := send(t, askedBy(t, url, message.Modern, params, everything)); !strings.Contains(body, tt.want) {
 			t.Errorf("%s with %s: %s", tt.book, tt.answers, body)
 		}
 	}
@@ -446,7 +447,7 @@ func TestWithoutState(t *testing.T) {
 	b.State, b.Meta[1].Generate, lend.Asks = nil, irv1.Generate_GENERATE_NOTHING, []*irv1.Ask{sign}
 	sign.Arguments[0].Side, sign.Arguments[0].At = irv1.AskSide_ASK_SIDE_REQUEST, &irv1.Pointer{Tokens: []string{"book"}}
 	_, url := serving(t, Config{}, b)
-	session := reader(t, url+"/library", modern, "accept")
+	session := reader(t, url+"/library", message.Modern, "accept")
 	res, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "lend_book", Arguments: map[string]any{"book": "signed"}})
 	if err != nil {
 		t.Fatal(err)
@@ -454,15 +455,15 @@ func TestWithoutState(t *testing.T) {
 	if got, _ := json.Marshal(res.StructuredContent); string(got) != `{"loan":"signed","signed":true}` || len(d.keys) != 2 {
 		t.Errorf("%s after %q", got, d.sent)
 	}
-	_, body := send(t, askedBy(t, url, modern, `{"name":"lend_book","arguments":{"book":"signed"}}`, everything))
+	_, body := send(t, askedBy(t, url, message.Modern, `{"name":"lend_book","arguments":{"book":"signed"}}`, everything))
 	if strings.Contains(body, "requestState") || !strings.Contains(body, "input_required") {
 		t.Errorf("the question is %s", body)
 	}
-	_, body = send(t, askedBy(t, url, modern, `{"name":"lend_book","inputResponses":{"sign":{"action":"cancel"}},"arguments":{"book":"signed"}}`, everything))
+	_, body = send(t, askedBy(t, url, message.Modern, `{"name":"lend_book","inputResponses":{"sign":{"action":"cancel"}},"arguments":{"book":"signed"}}`, everything))
 	if !strings.Contains(body, "declined") || len(d.keys) != 3 {
 		t.Errorf("canceled: %s", body)
 	}
-	status, body := send(t, askedBy(t, url, modern, `{"name":"lend_book","requestState":"x","arguments":{"book":"signed"}}`, everything))
+	status, body := send(t, askedBy(t, url, message.Modern, `{"name":"lend_book","requestState":"x","arguments":{"book":"signed"}}`, everything))
 	if status != http.StatusBadRequest || len(d.keys) != 3 {
 		t.Errorf("a state that nobody gave: %d %s", status, body)
 	}
@@ -479,15 +480,15 @@ func TestExpired(t *testing.T) {
 	}
 	s, url := serving(t, Config{})
 	s.Swap(built)
-	_, body := send(t, askedBy(t, url, modern, `{"name":"lend_book","arguments":{"book":"named"}}`, everything))
+	_, body := send(t, askedBy(t, url, message.Modern, `{"name":"lend_book","arguments":{"book":"named"}}`, everything))
 	state := stateIn(t, body)
 	late := `{"inputResponses":{"name":{"action":"accept"}},"requestState":"` + state + `","name":"lend_book","arguments":{"book":"named"}}`
 	now = now.Add(time.Minute - 1)
-	if status, body := send(t, askedBy(t, url, modern, late, everything)); status != http.StatusOK {
+	if status, body := send(t, askedBy(t, url, message.Modern, late, everything)); status != http.StatusOK {
 		t.Errorf("%d %s", status, body)
 	}
 	now = now.Add(1)
-	if status, body := send(t, askedBy(t, url, modern, late, everything)); status != http.StatusBadRequest || !strings.Contains(body, "expired") {
+	if status, body := send(t, askedBy(t, url, message.Modern, late, everything)); status != http.StatusBadRequest || !strings.Contains(body, "expired") {
 		t.Errorf("%d %s", status, body)
 	}
 }

@@ -10,13 +10,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/bindery-dev/bindery/dataplane/message"
 	"github.com/bindery-dev/bindery/dataplane/table"
-)
-
-const (
-	methodCall       = "tools/call"
-	methodInitialize = "initialize"
-	methodDiscover   = "server/discover"
 )
 
 // An endpoint speaks MCP at one path for as long as any table has the path, or with the
@@ -108,7 +103,7 @@ func (e *endpoint) answerTools(next mcp.MethodHandler) mcp.MethodHandler {
 			e.narrow(e.current(), req)
 		}
 		res, err := next(ctx, method, req)
-		if met, ok := res.(*mcp.InitializeResult); ok && met.ProtocolVersion < structured {
+		if met, ok := res.(*mcp.InitializeResult); ok && met.ProtocolVersion < message.Structured {
 			met.ServerInfo = &mcp.Implementation{Name: met.ServerInfo.Name, Version: met.ServerInfo.Version}
 		}
 		return res, err
@@ -174,21 +169,21 @@ func (e *endpoint) changed(prev, next *table.Endpoint) {
 // answer answers a message, a valid JSON value, that came as r: the SDK has what it
 // takes, and nothing else.
 func (e *endpoint) answer(w http.ResponseWriter, r *http.Request, body []byte) {
-	m, refused := openMessage(body)
+	m, refused := message.Open(body)
 	if refused == nil {
-		refused = m.check(r.Header)
+		refused = m.Check(r.Header)
 	}
 	if refused == nil {
 		refused = e.checkSaid(r.Header, m)
 	}
 	switch {
 	case refused != nil:
-		refused.id = m.id
-		if refused.status == 0 {
-			refused.status = statusOf(r.Header.Get("Mcp-Protocol-Version"), int(refused.code))
+		refused.ID = m.ID
+		if refused.Status == 0 {
+			refused.Status = message.StatusOf(r.Header.Get("Mcp-Protocol-Version"), refused.Code)
 		}
 		refuse(w, *refused)
-	case m.id == nil || m.answer:
+	case m.ID == nil || m.IsAnswer:
 		if s := sessionOf(r.Context()); s != nil {
 			s.tell(r, m, body)
 		} // Else there is nothing that it could change, and no request that it answers.
@@ -201,8 +196,8 @@ func (e *endpoint) answer(w http.ResponseWriter, r *http.Request, body []byte) {
 // stream serves a GET: clients of the older revisions open it to hear of changes.
 // The SDK offers that only with sessions, but needs none for it.
 func (e *endpoint) stream(w http.ResponseWriter, r *http.Request) {
-	version, refused := versionOf(r.Header)
-	if version >= modern {
+	version, refused := message.VersionOf(r.Header)
+	if version >= message.Modern {
 		notAllowed(w, "POST")
 		return
 	}
@@ -221,7 +216,7 @@ func (e *endpoint) stream(w http.ResponseWriter, r *http.Request) {
 		InitializedParams: &mcp.InitializedParams{},
 	}})
 	if err != nil {
-		refuse(w, refusal{status: http.StatusInternalServerError, code: jsonrpc.CodeInternalError, message: "internal error"})
+		refuse(w, message.Refusal{Status: http.StatusInternalServerError, Code: jsonrpc.CodeInternalError, Message: "internal error"})
 		return
 	}
 	defer session.Close()
@@ -231,10 +226,10 @@ func (e *endpoint) stream(w http.ResponseWriter, r *http.Request) {
 }
 
 // checkStream returns why a GET does not get a stream; nil when it does.
-func (e *endpoint) checkStream(r *http.Request) *refusal {
+func (e *endpoint) checkStream(r *http.Request) *message.Refusal {
 	switch {
 	case !strings.Contains(strings.Join(r.Header.Values("Accept"), ","), "text/event-stream"):
-		return &refusal{status: http.StatusNotAcceptable, code: jsonrpc.CodeInvalidRequest, message: "a GET is answered with a stream of events: accept text/event-stream"}
+		return &message.Refusal{Status: http.StatusNotAcceptable, Code: jsonrpc.CodeInvalidRequest, Message: "a GET is answered with a stream of events: accept text/event-stream"}
 	case e.life.Err() != nil:
 		return stopping()
 	}

@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/bindery-dev/bindery/dataplane/call"
+	"github.com/bindery-dev/bindery/dataplane/message"
 	"github.com/bindery-dev/bindery/dataplane/rawjson"
 	"github.com/bindery-dev/bindery/dataplane/result"
 	"github.com/bindery-dev/bindery/dataplane/table"
@@ -38,84 +38,76 @@ func (p reply) send(w http.ResponseWriter) {
 // answer is the one that the SDK would give: a test holds both equal. What is not
 // plain is for the SDK, which then has the request as it came.
 func (e *endpoint) fast(r *http.Request, body []byte) (reply, bool) {
-	env, ok := openEnvelope(r.Header, body)
+	env, ok := message.OpenEnvelope(r.Header, body)
 	if !ok {
 		return reply{}, false
 	}
 	t := e.current()
-	tool := e.tool(t, env.tool)
-	if tool == nil || e.converses(r.Context(), tool, env) || env.version >= modern && unsaid(r.Header, tool, env.arguments) != "" {
+	tool := e.tool(t, env.Tool)
+	if tool == nil || e.converses(r.Context(), tool, env) || env.Version >= message.Modern && unsaid(r.Header, tool, env.Arguments) != "" {
 		return reply{}, false
 	}
 	ctx := r.Context()
-	if env.version < modern || !tool.Interruptible {
+	if env.Version < message.Modern || !tool.Interruptible {
 		// Older clients cancel with a message; that they are gone means nothing. And
 		// what is not safe to give up goes on to its end, for the log to tell.
 		ctx = context.WithoutCancel(ctx)
 	}
-	ctx, over := cancelable(ctx, tool, env.id)
+	ctx, over := cancelable(ctx, tool, env.ID)
 	defer over()
 	done := e.watch.begin(ctx, e.path, t)
 	last, outcome, q := tool, call.Outcome{}, (*asked)(nil)
 	if len(tool.Asks.All)+len(tool.Requires) > 0 {
-		last, outcome, q = e.converse(ctx, tool, env.request(r.Header), whatCall+tool.Name, env.caller())
+		last, outcome, q = e.converse(ctx, tool, env.Request(r.Header), whatCall+tool.Name, senderOf(env))
 	} else {
-		outcome = call.Do(ctx, tool, env.request(r.Header))
+		outcome = call.Do(ctx, tool, env.Request(r.Header))
 	}
 	done(tool, outcome)
 	if q != nil {
 		return reply{http.StatusOK, e.question(t, env, q), outcome.RetryAfter}, true
 	}
-	message, status := e.message(t, last, env, outcome)
-	return reply{status, message, outcome.RetryAfter}, true
+	whole, status := e.response(t, last, env, outcome)
+	return reply{status, whole, outcome.RetryAfter}, true
 }
 
 // converses reports whether a call of tool with ctx may take more than one answer: a
 // question to the client of a session, or what that hears in the meantime.
-func (e *endpoint) converses(ctx context.Context, tool *table.Tool, env envelope) bool {
+func (e *endpoint) converses(ctx context.Context, tool *table.Tool, env message.Envelope) bool {
 	inSession := sessionOf(ctx) != nil
-	return inSession && len(tool.Asks.All)+len(tool.Requires) > 0 || tool.Notices != nil && narrates(tool, env.meta, inSession)
+	return inSession && len(tool.Asks.All)+len(tool.Requires) > 0 || tool.Notices != nil && narrates(tool, env.Meta, inSession)
 }
 
-// caller returns who sent e, without a session.
-func (e *envelope) caller() caller {
-	c := caller{version: e.version}
-	if e.version >= modern {
-		c.able = abilitiesOf(e.meta.Member(keyCapabilities))
+// senderOf returns who sent env, without a session.
+func senderOf(env message.Envelope) caller {
+	c := caller{version: env.Version}
+	if env.Version >= message.Modern {
+		c.able = abilitiesOf(env.Meta.Member(message.KeyCapabilities))
 	}
 	return c
 }
 
 // question returns the response to env that asks q.
-func (e *endpoint) question(t *table.Table, env envelope, q *asked) []byte {
-	m := append(beginMessage(nil, env.id), `"result":{`...)
+func (e *endpoint) question(t *table.Table, env message.Envelope, q *asked) []byte {
+	m := append(beginMessage(nil, env.ID), `"result":{`...)
 	m = append(appendAsked(m, q), `,"_meta":`...)
-	return append(e.appendMeta(m, t, env.version, nil), `}}`...)
+	return append(e.appendMeta(m, t, env.Version, nil), `}}`...)
 }
 
-// request returns the call that came in e, with the header h.
-func (e *envelope) request(h http.Header) call.Request {
-	r := call.Request{Arguments: e.arguments, Parsed: e.arguments != nil, Header: h, Meta: e.meta}
-	r.Traceparent, _ = e.meta.Member(keyTraceparent).Text()
-	r.Tracestate, _ = e.meta.Member(keyTracestate).Text()
-	return r
-}
-
-// message returns the response to env that o, the outcome of a call of tool, becomes,
+// response returns that to env which o, the outcome of a call of tool, becomes,
 // and its status.
-func (e *endpoint) message(t *table.Table, tool *table.Tool, env envelope, o call.Outcome) ([]byte, int) {
-	m := e.buffers.take(len(env.id) + result.Size(o) + 512)
-	m = append(beginMessage(m, env.id), `"result":{`...)
-	m, refusal := result.Append(m, tool, o, formOf(env.version))
+func (e *endpoint) response(t *table.Table, tool *table.Tool, env message.Envelope, o call.Outcome) ([]byte, int) {
+	m := e.buffers.take(len(env.ID) + result.Size(o) + 512)
+	m = append(beginMessage(m, env.ID), `"result":{`...)
+	m, refusal := result.Append(m, tool, o, formOf(env.Version))
 	if refusal != nil {
-		return refusalMessage(env.id, refusal), statusOf(env.version, refusal.Code)
+		return refusalMessage(env.ID, refusal), message.StatusOf(env.Version, int64(refusal.Code))
 	}
 	if !result.IsBare(tool, o) {
-		if env.version >= modern {
+		if env.Version >= message.Modern {
 			m = append(m, `,"resultType":"complete"`...)
 		}
 		m = append(m, `,"_meta":`...)
-		m = e.appendMeta(m, t, env.version, o.Meta)
+		m = e.appendMeta(m, t, env.Version, o.Meta)
 	}
 	return append(m, `}}`...), http.StatusOK
 }
@@ -127,7 +119,7 @@ func (e *endpoint) appendMeta(m []byte, t *table.Table, version string, more map
 	m = hex.AppendEncode(m, digest[:])
 	m = append(m, `","`+metaRevision+`":`...)
 	m = strconv.AppendUint(m, t.Generation().GetNumber(), 10)
-	if version >= modern {
+	if version >= message.Modern {
 		m = append(m, `,"`+mcp.MetaKeyServerInfo+`":`...)
 		m = append(m, e.serverInfo...)
 	}
@@ -154,19 +146,4 @@ func refusalMessage(id rawjson.Value, err *call.Error) []byte {
 func beginMessage(m []byte, id rawjson.Value) []byte {
 	m = append(m, `{"jsonrpc":"2.0","id":`...)
 	return append(append(m, id...), ',')
-}
-
-// statusOf returns the status of HTTP that goes with an error code. The modern
-// revisions give some codes one of their own.
-func statusOf(version string, code int) int {
-	if version < modern {
-		return http.StatusOK
-	}
-	switch int64(code) {
-	case jsonrpc.CodeMethodNotFound:
-		return http.StatusNotFound
-	case jsonrpc.CodeInvalidParams, mcp.CodeUnsupportedProtocolVersion, mcp.CodeMissingRequiredClientCapabilities:
-		return http.StatusBadRequest
-	}
-	return http.StatusOK
 }

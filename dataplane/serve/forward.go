@@ -11,17 +11,18 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
+	"github.com/bindery-dev/bindery/dataplane/message"
 	"github.com/bindery-dev/bindery/dataplane/rawjson"
 )
 
 // forward has the SDK answer m, a request that it takes, which came as r.
-func (e *endpoint) forward(w http.ResponseWriter, r *http.Request, m message) {
+func (e *endpoint) forward(w http.ResponseWriter, r *http.Request, m message.Message) {
 	switch s := sessionOf(r.Context()); {
-	case s != nil && m.method == methodInitialize:
-		refuse(w, refusal{status: http.StatusBadRequest, code: jsonrpc.CodeInvalidRequest, message: "the session is initialized", id: m.id})
+	case s != nil && m.Method == message.MethodInitialize:
+		refuse(w, message.Refusal{Status: http.StatusBadRequest, Code: jsonrpc.CodeInvalidRequest, Message: "the session is initialized", ID: m.ID})
 	case s != nil:
 		e.forwardTo(s.conn, w, r, m)
-	case m.method == methodInitialize && e.sessions != nil && canMeet(r.Context()):
+	case m.Method == message.MethodInitialize && e.sessions != nil && canMeet(r.Context()):
 		e.meet(w, r, m)
 	case e.streams(m):
 		e.forwardTo(e.sse, w, r, m)
@@ -31,20 +32,20 @@ func (e *endpoint) forward(w http.ResponseWriter, r *http.Request, m message) {
 }
 
 // forwardTo has the SDK's handler h answer m.
-func (e *endpoint) forwardTo(h http.Handler, w http.ResponseWriter, r *http.Request, m message) {
+func (e *endpoint) forwardTo(h http.Handler, w http.ResponseWriter, r *http.Request, m message.Message) {
 	r, end := withWait(w, r)
 	defer end()
-	out := &sdkWriter{ResponseWriter: w, id: m.id, stand: m.id}
-	if !plainID(m.id) {
+	out := &sdkWriter{ResponseWriter: w, id: m.ID, stand: m.ID}
+	if !plainID(m.ID) {
 		out.stand = json.RawMessage(rawjson.Quote(rand.Text()))
 	}
 	r.Header = r.Header.Clone()
-	name, _ := m.name()
-	r.Header.Set("Mcp-Method", m.method) // as it may have been, in Base64, the SDK does not know it
+	name, _ := m.Name()
+	r.Header.Set("Mcp-Method", m.Method) // as it may have been, in Base64, the SDK does not know it
 	r.Header.Set("Mcp-Name", name)
-	r.Body = io.NopCloser(bytes.NewReader(m.request(out.stand)))
+	r.Body = io.NopCloser(bytes.NewReader(m.Request(out.stand)))
 	if s := sessionOf(r.Context()); s != nil {
-		defer s.note(m.id, s.cancelForwarded(out.stand))()
+		defer s.note(m.ID, s.cancelForwarded(out.stand))()
 	}
 	h.ServeHTTP(out, r)
 }
@@ -84,9 +85,9 @@ func (w *sdkWriter) WriteHeader(status int) {
 		return
 	}
 	w.refused = true
-	r := refusal{status: status, code: jsonrpc.CodeInvalidRequest, message: "the request is none of MCP", id: w.id}
+	r := message.Refusal{Status: status, Code: jsonrpc.CodeInvalidRequest, Message: "the request is none of MCP", ID: w.id}
 	if status >= http.StatusInternalServerError {
-		r.code, r.message = jsonrpc.CodeInternalError, "internal error"
+		r.Code, r.Message = jsonrpc.CodeInternalError, "internal error"
 	}
 	refuse(w.ResponseWriter, r)
 }

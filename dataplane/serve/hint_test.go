@@ -7,6 +7,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/bindery-dev/bindery/dataplane/message"
 	"github.com/bindery-dev/bindery/dataplane/serve/librarytest"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
@@ -45,7 +46,7 @@ func TestLocale(t *testing.T) {
 	for _, version := range mcp.SupportedProtocolVersions() {
 		for want, meta := range map[string]string{`"openai/locale":"de"`: `"openai/locale":"de-CH"`, `"openai/locale":"en"`: `"webplus/i18n":"fr"`, ``: `"x":1`} {
 			meta := `"_meta":{` + meta + `}`
-			if version >= modern {
+			if version >= message.Modern {
 				meta = strings.Replace(modernMeta, "{", strings.TrimSuffix(strings.TrimPrefix(meta, `"_meta":`), "}")+",", 1)
 			}
 			hello, call := metaOf(helloOf(version, `,"x":1`), version, meta), metaOf(callOf(version, `"name":"get_book","arguments":{"id":"1"}`), version, meta)
@@ -61,7 +62,7 @@ func TestLocale(t *testing.T) {
 
 // metaOf returns in, of a client that speaks version, with other "_meta".
 func metaOf(in inbound, version, meta string) inbound {
-	if version >= modern {
+	if version >= message.Modern {
 		in.body = strings.Replace(in.body, modernMeta, meta, 1)
 	} else {
 		in.body = strings.TrimSuffix(in.body, "}}") + "," + meta + "}}"
@@ -78,7 +79,7 @@ func TestHints(t *testing.T) {
 	for _, version := range mcp.SupportedProtocolVersions() {
 		for want, hints := range map[string]string{`"example.com/hint":"ChatGPT/1"`: `"openai/userAgent":"ChatGPT/1","openai/locale":"de"`, `"example.com/hint":"de"`: `"openai/userAgent":"\n","openai/locale":"de"`} {
 			meta := `"_meta":{` + hints + `}`
-			if version >= modern {
+			if version >= message.Modern {
 				meta = strings.Replace(modernMeta, "{", "{"+hints+",", 1)
 			}
 			in := metaOf(callOf(version, `"name":"get_book","arguments":{"id":"1"}`), version, meta)

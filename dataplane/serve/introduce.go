@@ -7,6 +7,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/bindery-dev/bindery/dataplane/locale"
+	"github.com/bindery-dev/bindery/dataplane/message"
 	"github.com/bindery-dev/bindery/dataplane/rawjson"
 	"github.com/bindery-dev/bindery/dataplane/table"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
@@ -36,7 +37,7 @@ func (e *endpoint) introduce(next mcp.MethodHandler) mcp.MethodHandler {
 			}
 		case *mcp.DiscoverResult:
 			e.negotiate(met, req)
-			e.limit(met.Capabilities, e.current(), modern)
+			e.limit(met.Capabilities, e.current(), message.Modern)
 			setMeta(met, mcp.MetaKeyServerInfo, e.introduced(e.info, e.current()))
 			if t := e.current(); t != nil {
 				cache := e.orNone(t).Caching.Discover

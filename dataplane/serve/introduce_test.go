@@ -6,6 +6,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/bindery-dev/bindery/dataplane/message"
 	"github.com/bindery-dev/bindery/dataplane/serve/librarytest"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
@@ -13,7 +14,7 @@ import (
 // helloOf returns the request with which a client that speaks version meets an
 // endpoint, with more params.
 func helloOf(version, more string) inbound {
-	if version >= modern {
+	if version >= message.Modern {
 		return askOf(version, "server/discover", "", strings.TrimPrefix(more, ","))
 	}
 	return askOf(version, "initialize", "", `"protocolVersion":"`+version+`","capabilities":{},"clientInfo":{"name":"t","version":"1"}`+more)

@@ -9,6 +9,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/bindery-dev/bindery/dataplane/message"
 	"github.com/bindery-dev/bindery/dataplane/rawjson"
 	"github.com/bindery-dev/bindery/dataplane/table"
 )
@@ -47,7 +48,7 @@ func list[E entry](t *table.Table, version, member string, entries []E, cursor s
 		entries = after(entries, string(last))
 	}
 	members := appendPage(nil, member, entries, version)
-	if version >= modern {
+	if version >= message.Modern {
 		members = cache.AppendMembers(members)
 	}
 	return newAnswer(t, version, members), nil

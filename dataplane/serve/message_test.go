@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bindery-dev/bindery/dataplane/message"
 	"github.com/bindery-dev/bindery/dataplane/serve/librarytest"
 )
 
@@ -47,7 +48,7 @@ func TestListenID(t *testing.T) {
 	proof.Ran(t)
 	s, url := serving(t, Config{}, librarytest.Binding("127.0.0.1:9"))
 	for _, id := range []string{`7`, `1.5`, `"\u0041"`} {
-		r := posted(t, url+"/library", modern, "subscriptions/listen", `{"notifications":{"toolsListChanged":true}}`)
+		r := posted(t, url+"/library", message.Modern, "subscriptions/listen", `{"notifications":{"toolsListChanged":true}}`)
 		r = withID(t, r, id)
 		resp, err := http.DefaultClient.Do(r)
 		if err != nil {

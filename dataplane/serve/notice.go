@@ -10,6 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/bindery-dev/bindery/dataplane/message"
 	"github.com/bindery-dev/bindery/dataplane/rawjson"
 	"github.com/bindery-dev/bindery/dataplane/table"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
@@ -22,8 +23,6 @@ const (
 	keyProgress = "progressToken"
 	keyLogLevel = "io.modelcontextprotocol/logLevel"
 )
-
-const methodSetLevel = "logging/setLevel"
 
 // narrate has the client of req hear what the tool says of a call while that runs: until
 // the function that it returns is called. logged says that the client can have asked for
@@ -87,13 +86,13 @@ func narrates(tool *table.Tool, meta rawjson.Value, inSession bool) bool {
 }
 
 // streams reports whether the answer to m, which belongs to no session, takes a stream.
-func (e *endpoint) streams(m message) bool {
-	name, _ := text(m.param["name"])
-	if m.method != methodCall || m.param["_meta"] == nil {
+func (e *endpoint) streams(m message.Message) bool {
+	name, _ := m.Text("name")
+	if m.Method != message.MethodCall || m.Param["_meta"] == nil {
 		return false
 	}
 	tool := e.tool(e.current(), name)
-	return tool != nil && narrates(tool, rawjson.Value(bytes.TrimSpace(m.param["_meta"])), false)
+	return tool != nil && narrates(tool, rawjson.Value(bytes.TrimSpace(m.Param["_meta"])), false)
 }
 
 // keeps reports whether what the client of req says now holds for its later requests.
@@ -106,7 +105,7 @@ func keeps(ctx context.Context, req mcp.Request) bool {
 func (e *endpoint) setLevel(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		p, ok := req.GetParams().(*mcp.SetLoggingLevelParams)
-		if !ok || method != methodSetLevel {
+		if !ok || method != message.MethodSetLevel {
 			return next(ctx, method, req)
 		}
 		if t := e.current(); t == nil || e.at(t) == nil || !e.at(t).Logs || !keeps(ctx, req) {

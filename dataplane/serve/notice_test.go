@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/bindery-dev/bindery/dataplane/message"
 	"github.com/bindery-dev/bindery/dataplane/serve/librarytest"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
@@ -71,7 +72,7 @@ func TestNotices(t *testing.T) {
 		name, version  string
 		stateful, logs bool
 	}{
-		{"modern", modern, false, false}, {"modern logs", modern, false, true},
+		{"modern", message.Modern, false, false}, {"modern logs", message.Modern, false, true},
 		{"older", "2025-11-25", false, false}, {"session", "2025-11-25", true, false}, {"session logs", "2025-11-25", true, true},
 	} {
 		release := make(chan struct{})
@@ -124,7 +125,7 @@ func TestNoNotices(t *testing.T) {
 	for _, noFastPath := range []bool{false, true} {
 		_, url := serving(t, Config{NoFastPath: noFastPath}, slow(t, release))
 		for _, version := range eras {
-			resp, body := exchange(t, posted(t, url+"/library", version, methodCall, `{"name":"get_book","arguments":{"id":"7"}}`))
+			resp, body := exchange(t, posted(t, url+"/library", version, message.MethodCall, `{"name":"get_book","arguments":{"id":"7"}}`))
 			if resp.Header.Get("Content-Type") != "application/json" || !strings.Contains(body, `"result"`) {
 				t.Errorf("%s: %s: %s", version, resp.Header, body)
 			}
@@ -141,7 +142,7 @@ func TestLateError(t *testing.T) {
 	b.Errors.Rules[0].Code = new(int32)
 	*b.Errors.Rules[0].Code = -32602
 	_, url := serving(t, Config{}, b)
-	r := posted(t, url+"/library", modern, methodCall, `{"name":"get_book","arguments":{"id":"missing"}}`)
+	r := posted(t, url+"/library", message.Modern, message.MethodCall, `{"name":"get_book","arguments":{"id":"missing"}}`)
 	body := make([]byte, r.ContentLength)
 	_, _ = r.Body.Read(body)
 	r = withBody(t, r, strings.Replace(string(body), `"_meta":{`, `"_meta":{"progressToken":7,`, 1))
@@ -185,7 +186,7 @@ func TestSetLevel(t *testing.T) {
 		if got := strings.Contains(body, `"logging":{}`); got != (tt.stateful && tt.binding == loud) {
 			t.Errorf("%s: initialize says %s", tt.name, body)
 		}
-		r := posted(t, url+"/library", "2025-11-25", methodSetLevel, `{"level":"`+tt.level+`"}`)
+		r := posted(t, url+"/library", "2025-11-25", message.MethodSetLevel, `{"level":"`+tt.level+`"}`)
 		if id != "" {
 			r = within(r, id)
 		}

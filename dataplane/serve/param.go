@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/bindery-dev/bindery/dataplane/message"
 	"github.com/bindery-dev/bindery/dataplane/rawjson"
 	"github.com/bindery-dev/bindery/dataplane/table"
 )
@@ -22,17 +23,17 @@ func unsaid(h http.Header, tool *table.Tool, arguments rawjson.Value) string {
 
 // checkSaid refuses a call that came with the header h, in which a client does not say
 // what the arguments say. It is before the call: that may be of a later table.
-func (e *endpoint) checkSaid(h http.Header, m message) *refusal {
-	if m.method != methodCall || h.Get("Mcp-Protocol-Version") < modern {
+func (e *endpoint) checkSaid(h http.Header, m message.Message) *message.Refusal {
+	if m.Method != message.MethodCall || h.Get("Mcp-Protocol-Version") < message.Modern {
 		return nil
 	}
-	name, _ := text(m.param["name"])
+	name, _ := m.Text("name")
 	tool := e.tool(e.current(), name)
 	if tool == nil {
 		return nil // the call is refused for that
 	}
-	if header := unsaid(h, tool, rawjson.Value(m.param["arguments"])); header != "" {
-		return mismatch(header)
+	if header := unsaid(h, tool, rawjson.Value(m.Param["arguments"])); header != "" {
+		return message.Mismatch(header)
 	}
 	return nil
 }
@@ -43,7 +44,7 @@ func saysValue(h http.Header, name string, v rawjson.Value) bool {
 	if v == nil || v.Kind() == rawjson.Null {
 		return len(h[name]) == 0
 	}
-	value, ok := said(h, name)
+	value, ok := message.Said(h, name)
 	if !ok {
 		return false
 	}

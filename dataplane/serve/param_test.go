@@ -7,6 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/bindery-dev/bindery/dataplane/message"
 	"github.com/bindery-dev/bindery/dataplane/rawjson"
 	"github.com/bindery-dev/bindery/dataplane/serve/librarytest"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
@@ -65,7 +66,7 @@ func TestParamHeaders(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, h := range []http.Header{headers()[7], headers()[1]} {
 				meta := `"_meta":{}`
-				modern := h.Get("Mcp-Protocol-Version") >= modern
+				modern := h.Get("Mcp-Protocol-Version") >= message.Modern
 				if modern {
 					meta = modernMeta
 				}

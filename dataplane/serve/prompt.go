@@ -9,12 +9,11 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/bindery-dev/bindery/dataplane/call"
+	"github.com/bindery-dev/bindery/dataplane/message"
 	"github.com/bindery-dev/bindery/dataplane/prompt"
 	"github.com/bindery-dev/bindery/dataplane/table"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
-
-const methodPrompt = "prompts/get"
 
 // listPrompts answers a prompts/list by t.
 func (e *endpoint) listPrompts(t *table.Table, req *mcp.ListPromptsRequest) (mcp.Result, error) {
@@ -53,7 +52,7 @@ func (e *endpoint) messages(ctx context.Context, t *table.Table, p *table.Prompt
 		c := callerOf(ctx, req, req.Session, req.Params.Meta, req.Params.InputResponses, req.Params.RequestState)
 		r := prompt.Request(p, given, inboundOf(req.Extra, req.Params.Meta))
 		var last *table.Tool
-		last, o, q = e.converse(ctx, p.Use.Tool, r, methodPrompt+" "+p.Name, c)
+		last, o, q = e.converse(ctx, p.Use.Tool, r, message.MethodPrompt+" "+p.Name, c)
 		if q == nil {
 			messages, o = prompt.Received(p, last, o, formOf(c.version))
 		}
@@ -92,8 +91,8 @@ func inboundOf(extra *mcp.RequestExtra, meta mcp.Meta) call.Request {
 		r.Header = extra.Header
 	}
 	r.Meta = rawMeta(meta)
-	r.Traceparent, _ = meta[keyTraceparent].(string)
-	r.Tracestate, _ = meta[keyTracestate].(string)
+	r.Traceparent, _ = meta[message.KeyTraceparent].(string)
+	r.Tracestate, _ = meta[message.KeyTracestate].(string)
 	return r
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/bindery-dev/bindery/dataplane/message"
 	"github.com/bindery-dev/bindery/dataplane/serve/librarytest"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
@@ -142,13 +143,13 @@ func TestPromptErrors(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, era := range eras {
 				status, body := post(t, url+"/library", era, "prompts/get", tt.params)
-				if want := map[bool]int{true: tt.status, false: 200}[era >= modern]; status != want || !strings.Contains(body, tt.want) {
+				if want := map[bool]int{true: tt.status, false: 200}[era >= message.Modern]; status != want || !strings.Contains(body, tt.want) {
 					t.Errorf("%s: answer is %d %s", era, status, body)
 				}
 			}
 		})
 	}
-	r := posted(t, url+"/library", modern, "prompts/get", `{"name":"recommend"}`)
+	r := posted(t, url+"/library", message.Modern, "prompts/get", `{"name":"recommend"}`)
 	r.Header.Set("Mcp-Name", "discuss")
 	if status, body := send(t, r); status != 400 || !strings.Contains(body, `"code":-32020`) {
 		t.Errorf("another name in the header is answered with %d %s", status, body)
@@ -167,7 +168,7 @@ func TestPromptRevisions(t *testing.T) {
 		for field, since := range map[string]string{
 			`{"name":"recommend",`: "", `"description":"Recommends a book.","messages":[`: "", `{"name":"genre",`: "",
 			`"title":"Recommend a book"`: "2025-06-18", `"title":"Kind of book"`: "2025-06-18",
-			`"ttlMs":0`: modern, `"resultType":"complete"`: modern,
+			`"ttlMs":0`: message.Modern, `"resultType":"complete"`: message.Modern,
 		} {
 			if strings.Contains(said, field) != (version >= since) {
 				t.Errorf("%s: %t that there is %s in\n%s", version, version < since, field, said)
@@ -184,12 +185,12 @@ func TestCapabilities(t *testing.T) {
 	says := func(version, want string) {
 		t.Helper()
 		method, params := "initialize", `{"protocolVersion":"`+version+`","capabilities":{},"clientInfo":{"name":"t","version":"1"}}`
-		if version >= modern {
+		if version >= message.Modern {
 			method, params = "server/discover", `{}`
 		}
 		_, body := post(t, url+"/library", version, method, params)
 		resources := `"resources":{"listChanged":true}`
-		if version >= modern {
+		if version >= message.Modern {
 			resources = `"resources":{"listChanged":true,"subscribe":true}`
 		}
 		want = strings.Replace(want, `"tools":`, resources+`,"tools":`, 1)
@@ -198,7 +199,7 @@ func TestCapabilities(t *testing.T) {
 		}
 	}
 	const all = `{"completions":{},"prompts":{"listChanged":true},"tools":{"listChanged":true}}`
-	for _, version := range []string{modern, "2025-11-25", "2025-03-26"} {
+	for _, version := range []string{message.Modern, "2025-11-25", "2025-03-26"} {
 		says(version, all)
 	}
 	says("2024-11-05", `{"prompts":{"listChanged":true},"tools":{"listChanged":true}}`)
@@ -271,7 +272,7 @@ func TestPromptGone(t *testing.T) {
 	}))
 	_, url := serving(t, Config{}, librarytest.Prompting(authority))
 	ctx, cancel := context.WithCancel(t.Context())
-	r := posted(t, url+"/library", modern, "prompts/get", `{"name":"discuss","arguments":{"book":"1"}}`).WithContext(ctx)
+	r := posted(t, url+"/library", message.Modern, "prompts/get", `{"name":"discuss","arguments":{"book":"1"}}`).WithContext(ctx)
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")
 	go func() {

@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
 	"github.com/bindery-dev/bindery/dataplane/call"
+	"github.com/bindery-dev/bindery/dataplane/message"
 	"github.com/bindery-dev/bindery/dataplane/rawjson"
 )
 
@@ -18,35 +18,19 @@ import (
 // sends a byte a minute holds a connection no longer than this.
 const bodyTimeout = 30 * time.Second
 
-// A refusal is an answer to a request that never becomes an MCP request. Its text
-// repeats nothing of that.
-type refusal struct {
-	status  int // HTTP's; 0: that which goes with the code
-	code    int64
-	message string
-	data    []byte          // a JSON value; nil for none
-	id      json.RawMessage // nil when no request was recognised
-}
-
-// notARequest is the refusal of a body or of an element of a batch, which is no
-// request for the reason that what says.
-func notARequest(what string) *refusal {
-	return &refusal{status: http.StatusBadRequest, code: jsonrpc.CodeInvalidRequest, message: "the message " + what}
-}
-
 // refuse answers with a JSON-RPC error, which MCP clients show to their users
 // where they would swallow plain text.
-func refuse(w http.ResponseWriter, r refusal) {
+func refuse(w http.ResponseWriter, r message.Refusal) {
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("X-Content-Type-Options", "nosniff")
-	w.WriteHeader(r.status)
-	id := rawjson.Value(r.id)
+	w.WriteHeader(r.Status)
+	id := rawjson.Value(r.ID)
 	if id == nil {
 		id = rawjson.Value("null")
 	}
 	// A client that is gone needs no answer.
-	_, _ = w.Write(refusalMessage(id, &call.Error{Code: int(r.code), Message: r.message, Data: r.data}))
+	_, _ = w.Write(refusalMessage(id, &call.Error{Code: int(r.Code), Message: r.Message, Data: r.Data}))
 }
 
 // readWhole reads the body of r in one buffer when its length is stated.
@@ -60,7 +44,7 @@ func readWhole(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, err
 }
 
 // readBody reads the body of r, at most limit bytes.
-func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, *refusal) {
+func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, *message.Refusal) {
 	control := http.NewResponseController(w)
 	// A connection without deadlines is a test's recorder; it cannot be slow.
 	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout))
@@ -69,10 +53,10 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, *ref
 	// however long that takes.
 	_ = control.SetReadDeadline(time.Time{})
 	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
-		return nil, &refusal{status: http.StatusRequestEntityTooLarge, code: jsonrpc.CodeInvalidRequest, message: fmt.Sprintf("request body is larger than %d bytes", limit)}
+		return nil, &message.Refusal{Status: http.StatusRequestEntityTooLarge, Code: jsonrpc.CodeInvalidRequest, Message: fmt.Sprintf("request body is larger than %d bytes", limit)}
 	}
 	if err != nil {
-		return nil, &refusal{status: http.StatusBadRequest, code: jsonrpc.CodeInvalidRequest, message: "request body did not arrive completely"}
+		return nil, &message.Refusal{Status: http.StatusBadRequest, Code: jsonrpc.CodeInvalidRequest, Message: "request body did not arrive completely"}
 	}
 	return body, nil
 }

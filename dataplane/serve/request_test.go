@@ -80,7 +80,7 @@ func TestForbidden(t *testing.T) {
 func TestBrokenBody(t *testing.T) {
 	r := httptest.NewRequest(http.MethodPost, "/library", io.MultiReader(strings.NewReader(`{"a`), brokenReader{}))
 	_, refused := readBody(httptest.NewRecorder(), r, 1000)
-	if refused == nil || refused.status != http.StatusBadRequest {
+	if refused == nil || refused.Status != http.StatusBadRequest {
 		t.Errorf("refused is %+v", refused)
 	}
 }

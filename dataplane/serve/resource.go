@@ -8,13 +8,12 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/bindery-dev/bindery/dataplane/call"
+	"github.com/bindery-dev/bindery/dataplane/message"
 	"github.com/bindery-dev/bindery/dataplane/rawjson"
 	"github.com/bindery-dev/bindery/dataplane/resource"
 	"github.com/bindery-dev/bindery/dataplane/table"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
-
-const methodRead = "resources/read"
 
 // codeNoResource is the code for an unknown resource before 2026-07-28, which has
 // -32602 for it.
@@ -49,7 +48,7 @@ func (e *endpoint) readResource(ctx context.Context, t *table.Table, req *mcp.Re
 		return newQuestion(t, q), nil
 	}
 	members := append(append([]byte(`"contents":[`), content...), ']')
-	if version >= modern {
+	if version >= message.Modern {
 		members = hit.Cache.AppendMembers(members)
 	}
 	a := newAnswer(t, version, members)
@@ -68,7 +67,7 @@ func (e *endpoint) content(ctx context.Context, t *table.Table, hit *resource.Hi
 	}
 	o = e.use(ctx, t, hit.Use, func(ctx context.Context) (o call.Outcome) {
 		c := callerOf(ctx, req, req.Session, req.Params.Meta, req.Params.InputResponses, req.Params.RequestState)
-		_, o, q = e.converse(ctx, hit.Use.Tool, hit.Request(inboundOf(req.Extra, req.Params.Meta)), methodRead+" "+req.Params.URI, c)
+		_, o, q = e.converse(ctx, hit.Use.Tool, hit.Request(inboundOf(req.Extra, req.Params.Meta)), message.MethodRead+" "+req.Params.URI, c)
 		return o
 	})
 	switch {
@@ -85,7 +84,7 @@ func (e *endpoint) content(ctx context.Context, t *table.Table, hit *resource.Hi
 // noResource is the error for a URI that there is nothing at in t; "" is not told.
 func (e *endpoint) noResource(t *table.Table, version, uri string) error {
 	err := &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "resource not found"}
-	if version < modern {
+	if version < message.Modern {
 		err.Code = codeNoResource
 	}
 	err.Code = cmp.Or(int64(e.orNone(t).NotFound(irv1.KindResource)), err.Code)

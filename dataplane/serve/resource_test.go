@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/bindery-dev/bindery/dataplane/message"
 	"github.com/bindery-dev/bindery/dataplane/serve/librarytest"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
@@ -115,11 +116,11 @@ func TestResourceErrors(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, era := range eras {
 				want, code := tt.want, -32002
-				if era >= modern {
+				if era >= message.Modern {
 					code = -32602
 				}
 				switch {
-				case strings.Contains(want, "%s") && era >= modern: // there is nothing that a header could name
+				case strings.Contains(want, "%s") && era >= message.Modern: // there is nothing that a header could name
 					want = fmt.Sprintf(want, mcp.CodeHeaderMismatch, "the header Mcp-Name must say once what the body says")
 				case strings.Contains(want, "%s"):
 					want = fmt.Sprintf(want, code, "resource not found")
@@ -127,13 +128,13 @@ func TestResourceErrors(t *testing.T) {
 					want = fmt.Sprintf(want, code)
 				}
 				status, body := post(t, url+"/library", era, "resources/read", tt.params)
-				if wantStatus := map[bool]int{true: tt.status, false: 200}[era >= modern]; status != wantStatus || !strings.Contains(body, want) {
+				if wantStatus := map[bool]int{true: tt.status, false: 200}[era >= message.Modern]; status != wantStatus || !strings.Contains(body, want) {
 					t.Errorf("%s: answer is %d %.200s", era, status, body)
 				}
 			}
 		})
 	}
-	r := posted(t, url+"/library", modern, "resources/read", `{"uri":"library://page"}`)
+	r := posted(t, url+"/library", message.Modern, "resources/read", `{"uri":"library://page"}`)
 	r.Header.Set("Mcp-Name", "library://picture")
 	if status, body := send(t, r); status != 400 || !strings.Contains(body, `"code":-32020`) {
 		t.Errorf("another URI in the header is answered with %d %s", status, body)
@@ -175,9 +176,9 @@ func TestResourceRevisions(t *testing.T) {
 	_, url := serving(t, Config{}, librarytest.Shelving(upstream(t, librarytest.Upstream())))
 	fields := map[string]string{ // the first revision that has them
 		`"uri":"library://page","name":"page"`: "", `"annotations":{"audience":["user","assistant"],"priority":0.5`: "", fmt.Sprintf(`"size":%d`, len(librarytest.Page)): "",
-		`"title":"Rules"`: structured, `"lastModified":`: structured, `"_meta":{"openai/widgetDescription":`: structured, `"title":"A book"`: structured,
-		`"text":"<p>Rules & \"hours\"</p>\n","_meta":{"openai/`: structured, `\"year\":\"2\"}","_meta":{"example.com/a":1}`: structured,
-		`"icons":[{`: "2025-11-25", `"resultType":"complete"`: modern, `"ttlMs":1500,"cacheScope":"private"`: modern, `"ttlMs":0,"cacheScope":"public"`: modern,
+		`"title":"Rules"`: message.Structured, `"lastModified":`: message.Structured, `"_meta":{"openai/widgetDescription":`: message.Structured, `"title":"A book"`: message.Structured,
+		`"text":"<p>Rules & \"hours\"</p>\n","_meta":{"openai/`: message.Structured, `\"year\":\"2\"}","_meta":{"example.com/a":1}`: message.Structured,
+		`"icons":[{`: "2025-11-25", `"resultType":"complete"`: message.Modern, `"ttlMs":1500,"cacheScope":"private"`: message.Modern, `"ttlMs":0,"cacheScope":"public"`: message.Modern,
 	}
 	for _, version := range mcp.SupportedProtocolVersions() {
 		said := ""
@@ -257,14 +258,14 @@ func TestCaching(t *testing.T) {
 		"prompts/list":             `"ttlMs":0,"cacheScope":"public"`,
 		"server/discover":          `"ttlMs":900,"cacheScope":"private"`,
 	} {
-		if status, body := post(t, url+"/library", modern, method, `{}`); status != http.StatusOK || !strings.Contains(body, want) {
+		if status, body := post(t, url+"/library", message.Modern, method, `{}`); status != http.StatusOK || !strings.Contains(body, want) {
 			t.Errorf("%s: answer is %d %s, want %s", method, status, body, want)
 		}
 	}
 	for uri, want := range map[string]string{
 		"library://picture": `"ttlMs":0,"cacheScope":"public"`, "library://page": `"ttlMs":1500,"cacheScope":"private"`, "cards://1/2": `"ttlMs":0,"cacheScope":"public"`,
 	} {
-		if _, body := post(t, url+"/library", modern, "resources/read", `{"uri":"`+uri+`"}`); !strings.Contains(body, want) {
+		if _, body := post(t, url+"/library", message.Modern, "resources/read", `{"uri":"`+uri+`"}`); !strings.Contains(body, want) {
 			t.Errorf("%s: answer is %s, want %s", uri, body, want)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bindery-dev/bindery/dataplane/message"
 	"github.com/bindery-dev/bindery/dataplane/serve/librarytest"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
@@ -42,7 +43,7 @@ func TestResults(t *testing.T) {
 			w.WriteHeader(tt.status)
 			_, _ = io.WriteString(w, tt.body)
 		}), b)
-		for _, version := range []string{"2025-11-25", modern} {
+		for _, version := range []string{"2025-11-25", message.Modern} {
 			t.Run(tt.name+" "+version, func(t *testing.T) {
 				in := callOf(version, `"name":"get_book","arguments":{"id":"1"}`)
 				pair.hold(t, in)
@@ -74,7 +75,7 @@ func callOf(version, params string) inbound {
 // askOf returns a request of a client that speaks version; name is what it is about.
 func askOf(version, method, name, params string) inbound {
 	h := http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Mcp-Protocol-Version": {version}}
-	if version >= modern {
+	if version >= message.Modern {
 		params = strings.TrimPrefix(params+","+modernMeta, ",")
 		h.Set("Mcp-Method", method)
 		h.Set("Mcp-Name", name)

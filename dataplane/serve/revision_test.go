@@ -6,6 +6,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/bindery-dev/bindery/dataplane/message"
 	"github.com/bindery-dev/bindery/dataplane/serve/librarytest"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
@@ -22,7 +23,7 @@ func TestRevisions(t *testing.T) {
 		`"inputSchema":`: "", `"content":[`: "", `{"title":"Go & more"`: "", `"bindery.dev/revision":7`: "",
 		`"annotations":{"`:     "2025-03-26",
 		`"title":"Get a book"`: "2025-06-18", `"outputSchema":{`: "2025-06-18", `"structuredContent":{`: "2025-06-18", `"title":"Bindery"`: "2025-06-18",
-		`"resultType":"complete"`: modern, `"ttlMs":0`: modern, `"cacheScope":`: modern,
+		`"resultType":"complete"`: message.Modern, `"ttlMs":0`: message.Modern, `"cacheScope":`: message.Modern,
 	}
 	for _, version := range mcp.SupportedProtocolVersions() {
 		call := callOf(version, `"name":"get_book","arguments":{"id":"1"}`)
@@ -30,7 +31,7 @@ func TestRevisions(t *testing.T) {
 		list.body = strings.Replace(list.body, "tools/call", "tools/list", 1)
 		hello := callOf(version, `"protocolVersion":"`+version+`","capabilities":{},"clientInfo":{"name":"t","version":"1"}`)
 		hello.body = strings.Replace(hello.body, "tools/call", "initialize", 1)
-		if version >= modern {
+		if version >= message.Modern {
 			list.header.Set("Mcp-Method", "tools/list")
 			hello.body = strings.Replace(hello.body, "initialize", "server/discover", 1)
 			hello.header.Set("Mcp-Method", "server/discover")
@@ -52,15 +53,15 @@ func TestRevisions(t *testing.T) {
 // that is not agreed on so.
 func TestSpoken(t *testing.T) {
 	proof.Ran(t)
-	modernRequest := mcp.Meta{keyVersion: modern}
+	modernRequest := mcp.Meta{message.KeyVersion: message.Modern}
 	tests := []struct {
 		asked string
 		meta  mcp.Meta
 		want  string
 	}{
-		{modern, modernRequest, modern},
+		{message.Modern, modernRequest, message.Modern},
 		{"2025-03-26", nil, "2025-03-26"},
-		{modern, nil, "2025-11-25"},
+		{message.Modern, nil, "2025-11-25"},
 		{"2099-01-01", nil, "2025-11-25"},
 		{"1999-01-01", nil, "2025-11-25"},
 		{"", nil, "2025-11-25"},

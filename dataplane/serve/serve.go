@@ -25,7 +25,10 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/bindery-dev/bindery/dataplane/guard"
+	"github.com/bindery-dev/bindery/dataplane/message"
 	"github.com/bindery-dev/bindery/dataplane/table"
+	"github.com/bindery-dev/bindery/dataplane/whole"
 )
 
 // DefaultMaxBody is how long a request body may be, in bytes, unless
@@ -69,7 +72,7 @@ type Server struct {
 	version    string
 	maxBody    int64
 	noFastPath bool
-	guard      guard
+	guard      guard.Guard
 	metrics    *metrics
 	log        *slog.Logger
 	ids        *ids
@@ -111,7 +114,7 @@ func New(cfg Config) *Server {
 		version:    cfg.Version,
 		maxBody:    cfg.MaxBody,
 		noFastPath: cfg.NoFastPath,
-		guard:      newGuard(cfg.AllowedHosts, cfg.AllowedOrigins, cfg.PublicURL),
+		guard:      guard.New(cfg.AllowedHosts, cfg.AllowedOrigins, cfg.PublicURL),
 		metrics:    newMetrics(cfg.Metrics),
 		log:        cfg.Log,
 		ids:        newIDs(),
@@ -194,29 +197,29 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}()
 	now := s.live.Load()
 	document := now.document(r.URL.Path)
-	check := s.guard.check
+	check := s.guard.Check
 	if document != nil {
-		check = s.guard.checkHost // it is for pages of any origin
+		check = s.guard.CheckHost // it is for pages of any origin
 	}
 	if reason := check(r); reason != "" {
-		refuse(w, refusal{status: http.StatusForbidden, code: jsonrpc.CodeInvalidRequest, message: reason})
+		refuse(w, message.Refusal{Status: http.StatusForbidden, Code: jsonrpc.CodeInvalidRequest, Message: reason})
 		return
 	}
 	if document != nil {
 		serveDocument(document, w, r)
 		return
 	}
-	if s.guard.cors(w, r) {
+	if s.guard.CORS(w, r) {
 		return
 	}
 	if now == nil {
 		w.Header().Set("Retry-After", "1")
-		refuse(w, refusal{status: http.StatusServiceUnavailable, code: jsonrpc.CodeInternalError, message: "this node has nothing to serve yet"})
+		refuse(w, message.Refusal{Status: http.StatusServiceUnavailable, Code: jsonrpc.CodeInternalError, Message: "this node has nothing to serve yet"})
 		return
 	}
 	e := now.endpoints[r.URL.Path]
 	if e == nil {
-		refuse(w, refusal{status: http.StatusNotFound, code: jsonrpc.CodeInvalidRequest, message: fmt.Sprintf("no MCP endpoint at %q", r.URL.Path)})
+		refuse(w, message.Refusal{Status: http.StatusNotFound, Code: jsonrpc.CodeInvalidRequest, Message: fmt.Sprintf("no MCP endpoint at %q", r.URL.Path)})
 		return
 	}
 	r.Header.Del("Last-Event-Id") // no event has an id to go on from
@@ -242,7 +245,7 @@ func (s *Server) bodiless(e *endpoint, w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodGet:
 		e.stream(w, r)
 	case s.sessions != nil:
-		refuse(w, refusal{status: http.StatusBadRequest, code: jsonrpc.CodeInvalidRequest, message: "a DELETE ends a session: name it in " + headerSession})
+		refuse(w, message.Refusal{Status: http.StatusBadRequest, Code: jsonrpc.CodeInvalidRequest, Message: "a DELETE ends a session: name it in " + headerSession})
 	default:
 		notAllowed(w, s.allowed())
 	}
@@ -267,7 +270,7 @@ func (s *Server) post(e *endpoint, w http.ResponseWriter, r *http.Request) {
 	}
 	if refused == nil && !s.noFastPath {
 		if p, ok := e.fast(r, body); ok {
-			announce(r, len(p.message))
+			whole.Announce(r, len(p.message))
 			p.send(w)
 			if r.ProtoMajor == 1 { // HTTP/2 may still be reading it where the client reset its stream
 				s.buffers.give(p.message)
@@ -276,15 +279,15 @@ func (s *Server) post(e *endpoint, w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if refused == nil {
-		refused = checkMedia(r.Header)
+		refused = message.CheckMedia(r.Header)
 	}
 	if refused == nil && !json.Valid(body) {
-		refused = &refusal{status: http.StatusBadRequest, code: jsonrpc.CodeParseError, message: "request body is not one JSON value"}
+		refused = &message.Refusal{Status: http.StatusBadRequest, Code: jsonrpc.CodeParseError, Message: "request body is not one JSON value"}
 	}
 	switch {
 	case refused != nil:
 		refuse(w, *refused)
-	case isBatch(body):
+	case message.IsBatch(body):
 		s.batch(e, w, r, body)
 	default:
 		e.answer(w, r, body)
@@ -310,5 +313,5 @@ func logPanic(log *slog.Logger, p any, where ...any) {
 
 func notAllowed(w http.ResponseWriter, allow string) {
 	w.Header().Set("Allow", allow)
-	refuse(w, refusal{status: http.StatusMethodNotAllowed, code: jsonrpc.CodeInvalidRequest, message: "this endpoint takes " + allow})
+	refuse(w, message.Refusal{Status: http.StatusMethodNotAllowed, Code: jsonrpc.CodeInvalidRequest, Message: "this endpoint takes " + allow})
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/bindery-dev/bindery/dataplane/message"
 	"github.com/bindery-dev/bindery/dataplane/secret"
 	"github.com/bindery-dev/bindery/dataplane/serve/librarytest"
 	"github.com/bindery-dev/bindery/dataplane/table"
@@ -92,7 +93,7 @@ func post(t *testing.T, url, version, method, params string) (int, string) {
 func posted(t *testing.T, url, version, method, params string) *http.Request {
 	t.Helper()
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, method, params)
-	if version >= modern {
+	if version >= message.Modern {
 		meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"` + version + `","io.modelcontextprotocol/clientCapabilities":{}}`
 		body = strings.Replace(body, `"params":{`, `"params":{`+meta+`,`, 1)
 		body = strings.Replace(body, `,}`, `}`, 1)

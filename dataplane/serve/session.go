@@ -15,6 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/bindery-dev/bindery/dataplane/message"
 	"github.com/bindery-dev/bindery/dataplane/rawjson"
 	"github.com/bindery-dev/bindery/dataplane/table"
 )
@@ -65,7 +66,7 @@ type session struct {
 
 // open begins a session of e for a client that asks for version. It is busy until it
 // is left.
-func (all *sessions) open(e *endpoint, version string) (*session, *refusal) {
+func (all *sessions) open(e *endpoint, version string) (*session, *message.Refusal) {
 	if e.life.Err() != nil {
 		return nil, stopping()
 	}
@@ -75,12 +76,12 @@ func (all *sessions) open(e *endpoint, version string) (*session, *refusal) {
 	s.idle.Stop()
 	s.conn = &mcp.StreamableServerTransport{SessionID: s.id}
 	if !all.admit(s) {
-		return nil, &refusal{status: http.StatusServiceUnavailable, code: jsonrpc.CodeInternalError, message: fmt.Sprintf("this node has the %d sessions that it can have: try again later", all.max)}
+		return nil, &message.Refusal{Status: http.StatusServiceUnavailable, Code: jsonrpc.CodeInternalError, Message: fmt.Sprintf("this node has the %d sessions that it can have: try again later", all.max)}
 	}
 	var err error
 	if s.mcp, err = e.mcp.Connect(context.WithValue(context.WithoutCancel(s.life), sessionKey{}, s), s.conn, nil); err != nil {
 		all.drop(s)
-		return nil, &refusal{status: http.StatusInternalServerError, code: jsonrpc.CodeInternalError, message: "internal error"}
+		return nil, &message.Refusal{Status: http.StatusInternalServerError, Code: jsonrpc.CodeInternalError, Message: "internal error"}
 	}
 	e.watch.sessions.Inc()
 	context.AfterFunc(s.life, s.ended)
@@ -107,9 +108,9 @@ func (all *sessions) drop(s *session) {
 // enter returns the session of e that a request with the header h names, busy until it
 // is left; nil when the request is of none: it names none, or its revision of the
 // protocol has none.
-func (all *sessions) enter(e *endpoint, h http.Header) (*session, *refusal) {
+func (all *sessions) enter(e *endpoint, h http.Header) (*session, *message.Refusal) {
 	ids := h.Values(headerSession)
-	if all == nil || len(ids) == 0 || h.Get("Mcp-Protocol-Version") >= modern {
+	if all == nil || len(ids) == 0 || h.Get("Mcp-Protocol-Version") >= message.Modern {
 		return nil, nil
 	}
 	if e.life.Err() != nil {
@@ -124,11 +125,11 @@ func (all *sessions) enter(e *endpoint, h http.Header) (*session, *refusal) {
 		}
 		s.leave()
 	}
-	return nil, &refusal{status: http.StatusNotFound, code: jsonrpc.CodeInvalidRequest, message: "there is no such session: initialize another"}
+	return nil, &message.Refusal{Status: http.StatusNotFound, Code: jsonrpc.CodeInvalidRequest, Message: "there is no such session: initialize another"}
 }
 
-func stopping() *refusal {
-	return &refusal{status: http.StatusServiceUnavailable, code: jsonrpc.CodeInternalError, message: "this node is about to stop"}
+func stopping() *message.Refusal {
+	return &message.Refusal{Status: http.StatusServiceUnavailable, Code: jsonrpc.CodeInternalError, Message: "this node is about to stop"}
 }
 
 // begin keeps s from becoming idle until leave is called. It reports whether s has not
@@ -211,13 +212,13 @@ func (s *session) note(id json.RawMessage, cancel func(*http.Request)) (over fun
 
 // tell takes what is no request: what the client says of its own accord, and its
 // answers to what the server asked. m came as r with body.
-func (s *session) tell(r *http.Request, m message, body []byte) {
+func (s *session) tell(r *http.Request, m message.Message, body []byte) {
 	switch {
-	case m.answer, m.method == "notifications/initialized":
+	case m.IsAnswer, m.Method == "notifications/initialized":
 		s.deliver(r, body)
-	case m.method == "notifications/cancelled":
+	case m.Method == "notifications/cancelled":
 		s.mu.Lock()
-		cancel := s.running[string(m.param["requestId"])]
+		cancel := s.running[string(m.Param["requestId"])]
 		s.mu.Unlock()
 		if cancel != nil {
 			cancel(r)
@@ -252,19 +253,19 @@ func cancelable(ctx context.Context, tool *table.Tool, id rawjson.Value) (contex
 }
 
 // meet answers an initialize, which came as r, with a session.
-func (e *endpoint) meet(w http.ResponseWriter, r *http.Request, m message) {
-	version, _ := text(m.param["protocolVersion"])
+func (e *endpoint) meet(w http.ResponseWriter, r *http.Request, m message.Message) {
+	version, _ := m.Text("protocolVersion")
 	s, refused := e.sessions.open(e, version)
 	if refused != nil {
-		refused.id = m.id
+		refused.ID = m.ID
 		refuse(w, *refused)
 		return
 	}
 	defer s.leave()
 	if version != s.version {
 		// The SDK goes by what was wanted when it decides what a session can be asked.
-		m.param["protocolVersion"] = json.RawMessage(rawjson.Quote(s.version))
-		m.params, _ = json.Marshal(m.param) // raw JSON always marshals
+		m.Param["protocolVersion"] = json.RawMessage(rawjson.Quote(s.version))
+		m.Params, _ = json.Marshal(m.Param) // raw JSON always marshals
 	}
 	e.forwardTo(s.conn, w, r, m)
 	if s.mcp.InitializeParams() == nil {

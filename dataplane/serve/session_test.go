@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/bindery-dev/bindery/dataplane/message"
 	"github.com/bindery-dev/bindery/dataplane/serve/librarytest"
 )
 
@@ -57,7 +58,7 @@ func TestSession(t *testing.T) {
 			if id == "" || !strings.Contains(body, version) {
 				t.Fatalf("%s: session %q: %s", version, id, body)
 			}
-			status, body := send(t, within(posted(t, url, version, methodCall, `{"name":"get_book","arguments":{"id":"7"}}`), id))
+			status, body := send(t, within(posted(t, url, version, message.MethodCall, `{"name":"get_book","arguments":{"id":"7"}}`), id))
 			if structured := strings.Contains(body, "structuredContent"); status != http.StatusOK || structured != (version >= "2025-06-18") {
 				t.Errorf("%s: %d %s", version, status, body)
 			}
@@ -92,14 +93,14 @@ func TestSession(t *testing.T) {
 func TestSessionOfNewer(t *testing.T) {
 	proof.Ran(t)
 	s, url := serving(t, Config{Stateful: true}, librarytest.Binding("127.0.0.1:1"))
-	for _, wanted := range []string{modern, "2099-01-01"} {
+	for _, wanted := range []string{message.Modern, "2099-01-01"} {
 		r := posted(t, url+"/library", "2025-11-25", "initialize", `{"protocolVersion":"`+wanted+`","capabilities":{"elicitation":{}},"clientInfo":{"name":"a","version":"1"}}`)
 		resp, body := exchange(t, r)
 		session, refused := s.sessions.enter(s.live.Load().endpoints["/library"], http.Header{headerSession: {resp.Header.Get(headerSession)}})
 		if refused != nil || !strings.Contains(body, `"protocolVersion":"2025-11-25"`) {
 			t.Fatalf("%d %s", resp.StatusCode, body)
 		}
-		if met := session.mcp.InitializeParams(); met.ProtocolVersion != lastHandshake || met.Capabilities.Elicitation == nil || met.ClientInfo.Name != "a" {
+		if met := session.mcp.InitializeParams(); met.ProtocolVersion != message.LastHandshake || met.Capabilities.Elicitation == nil || met.ClientInfo.Name != "a" {
 			t.Errorf("%s: the SDK knows of %+v", wanted, met)
 		}
 		session.leave()
@@ -113,8 +114,8 @@ func TestSessionLess(t *testing.T) {
 	_, url := serving(t, Config{Stateful: true}, librarytest.Binding(upstream(t, librarytest.Upstream())))
 	url += "/library"
 	for _, version := range eras {
-		r := posted(t, url, version, methodCall, `{"name":"get_book","arguments":{"id":"7"}}`)
-		if version >= modern {
+		r := posted(t, url, version, message.MethodCall, `{"name":"get_book","arguments":{"id":"7"}}`)
+		if version >= message.Modern {
 			r.Header.Set(headerSession, "of-nobody")
 		}
 		if status, body := send(t, r); status != http.StatusOK || !strings.Contains(body, `"id":1,"result"`) {
@@ -167,7 +168,7 @@ func TestSessionIdle(t *testing.T) {
 		e := s.live.Load().endpoints["/library"]
 		session, refused := s.sessions.open(e, "2025-11-25")
 		if refused != nil {
-			t.Fatal(refused.message)
+			t.Fatal(refused.Message)
 		}
 		time.Sleep(2 * sessionIdle) // it is busy still
 		if session.life.Err() != nil {
@@ -203,7 +204,7 @@ func TestSessionCancel(t *testing.T) {
 			_, url := serving(t, Config{Stateful: true, NoFastPath: noFastPath}, librarytest.Binding(upstream(t, held)))
 			url += "/library"
 			session, _ := met(t, url, "2025-11-25")
-			call := withID(t, within(posted(t, url, "2025-11-25", methodCall, `{"name":"get_book","arguments":{"id":"7"}}`), session), id)
+			call := withID(t, within(posted(t, url, "2025-11-25", message.MethodCall, `{"name":"get_book","arguments":{"id":"7"}}`), session), id)
 			answered := make(chan string, 1)
 			go func() {
 				resp, err := http.DefaultClient.Do(call)

@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/bindery-dev/bindery/dataplane/message"
 	"github.com/bindery-dev/bindery/dataplane/stdio"
 	"github.com/bindery-dev/bindery/dataplane/table"
 )
@@ -97,7 +98,7 @@ func surface(at *table.Endpoint) table.Surface {
 func (e *endpoint) awaitTable(first <-chan struct{}) mcp.Middleware {
 	return func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-			if method == methodInitialize || method == methodDiscover {
+			if method == message.MethodInitialize || method == message.MethodDiscover {
 				await(ctx, first, meeting)
 			}
 			switch req.(type) {
@@ -141,17 +142,17 @@ func await(ctx context.Context, first <-chan struct{}, d time.Duration) bool {
 // valid JSON; nil when nothing is.
 func checkLine(line []byte) *stdio.Refusal {
 	messages := []json.RawMessage{line}
-	if isBatch(line) {
+	if message.IsBatch(line) {
 		messages = nil                      // else the first would be decoded into line
 		_ = json.Unmarshal(line, &messages) // an array always unmarshals
 	}
 	for _, data := range messages {
-		m, refused := openMessage(data)
-		if refused == nil && m.id != nil {
-			refused = m.checkParams()
+		m, refused := message.Open(data)
+		if refused == nil && m.ID != nil {
+			refused = m.CheckParams()
 		}
 		if refused != nil {
-			return &stdio.Refusal{Code: refused.code, Message: refused.message, ID: m.id}
+			return &stdio.Refusal{Code: refused.Code, Message: refused.Message, ID: m.ID}
 		}
 	}
 	return nil

@@ -17,6 +17,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/bindery-dev/bindery/dataplane/message"
 	"github.com/bindery-dev/bindery/dataplane/serve/librarytest"
 )
 
@@ -110,7 +111,7 @@ func TestStdio(t *testing.T) {
 			})
 			testError(t, session, "burn_book", nil, jsonrpc.Error{Code: -32602, Message: `unknown tool "burn_book"`})
 
-			if era >= modern {
+			if era >= message.Modern {
 				until(t, func() bool { return listening(t, s) == 1 })
 			}
 			book.Endpoint = "/moved" // it is the only one wherever it is

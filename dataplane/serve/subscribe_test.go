@@ -10,6 +10,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/bindery-dev/bindery/dataplane/message"
 	"github.com/bindery-dev/bindery/dataplane/serve/librarytest"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
@@ -135,7 +136,7 @@ func TestSubscribe(t *testing.T) {
 	setups := map[string]func(t *testing.T) (*Server, listener){
 		"over HTTP, 2026-07-28": func(t *testing.T) (*Server, listener) {
 			s, url := serving(t, Config{}, b)
-			return s, newListener(t, &mcp.StreamableClientTransport{Endpoint: url + "/library"}, modern)
+			return s, newListener(t, &mcp.StreamableClientTransport{Endpoint: url + "/library"}, message.Modern)
 		},
 		"in a session": func(t *testing.T) (*Server, listener) {
 			s, url := serving(t, Config{Stateful: true}, b)
@@ -151,7 +152,7 @@ func TestSubscribe(t *testing.T) {
 		"over stdio, 2026-07-28": func(t *testing.T) (*Server, listener) {
 			s, _ := serving(t, Config{}, b)
 			p := serveStdio(t, s, "")
-			return s, newListener(t, &mcp.IOTransport{Reader: p.out, Writer: p.in}, modern)
+			return s, newListener(t, &mcp.IOTransport{Reader: p.out, Writer: p.in}, message.Modern)
 		},
 	}
 	for name, setup := range setups {
@@ -165,7 +166,7 @@ func TestSubscribe(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			modernClient := r.InitializeResult().ProtocolVersion >= modern
+			modernClient := r.InitializeResult().ProtocolVersion >= message.Modern
 			if modernClient { // it asks with streams, and awaits nothing
 				until(t, func() bool { return listening(t, s) == 3 })
 			}
@@ -221,7 +222,7 @@ func TestSubscribeErrors(t *testing.T) {
 	if status, body := post(t, url, "2025-11-25", "resources/subscribe", `{"uri":"library://page"}`); status != http.StatusOK || !strings.Contains(body, `"code":-32601`) {
 		t.Errorf("without a session: %d %s", status, body)
 	}
-	if status, body := post(t, url, modern, "resources/subscribe", `{"uri":"library://page"}`); status != http.StatusNotFound || !strings.Contains(body, `"code":-32601`) {
+	if status, body := post(t, url, message.Modern, "resources/subscribe", `{"uri":"library://page"}`); status != http.StatusNotFound || !strings.Contains(body, `"code":-32601`) {
 		t.Errorf("by a modern client: %d %s", status, body)
 	}
 	_, stateless := serving(t, Config{}, librarytest.Shelving("127.0.0.1:9"))
@@ -236,7 +237,7 @@ func TestSubscribeErrors(t *testing.T) {
 func TestListenResources(t *testing.T) {
 	proof.Ran(t)
 	s, url := serving(t, Config{}, librarytest.Shelving("127.0.0.1:9"))
-	r := posted(t, url+"/library", modern, "subscriptions/listen",
+	r := posted(t, url+"/library", message.Modern, "subscriptions/listen",
 		`{"notifications":{"resourcesListChanged":true,"resourceSubscriptions":["library://none","library://page","books://1"]}}`)
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")

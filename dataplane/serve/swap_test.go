@@ -15,6 +15,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/bindery-dev/bindery/dataplane/message"
 	"github.com/bindery-dev/bindery/dataplane/serve/librarytest"
 	"github.com/bindery-dev/bindery/dataplane/table"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
@@ -288,7 +289,7 @@ func TestTrace(t *testing.T) {
 		for _, s := range []*Server{pair.fast, pair.slow} {
 			in := callOf(version, `"name":"get_book","arguments":{"id":"1"}`)
 			in.body = strings.Replace(in.body, `"_meta":{`, `"_meta":{"traceparent":"`+inMeta+`","tracestate":"a=1",`, 1)
-			if version < modern {
+			if version < message.Modern {
 				in.body = strings.Replace(in.body, `"name"`, `"_meta":{"traceparent":"`+inMeta+`","tracestate":"a=1"},"name"`, 1)
 			}
 			in.to(s)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bindery-dev/bindery/dataplane/serve"
 	"github.com/bindery-dev/bindery/dataplane/table"
+	"github.com/bindery-dev/bindery/dataplane/whole"
 	discoveryv1 "github.com/bindery-dev/bindery/proto/bindery/discovery/v1"
 )
 
@@ -34,7 +35,7 @@ type front interface {
 func (n *node) front() front {
 	if n.cfg.Stdio == nil {
 		server := n.httpServer(n.serve)
-		return &httpFront{server, serve.Whole(server, n.cfg.MCP)}
+		return &httpFront{server, whole.Listener(server, n.cfg.MCP)}
 	}
 	f := &stdioFront{streams: serve.Stdio{
 		In: n.cfg.Stdio.In, Out: n.cfg.Stdio.Out, Endpoint: n.cfg.Stdio.Endpoint, Patience: n.cfg.DrainTimeout,

@@ -1,4 +1,4 @@
-package serve
+package whole
 
 import (
 	"bytes"
@@ -44,13 +44,13 @@ func TestWhole(t *testing.T) {
 		n, _ := strconv.Atoi(r.URL.Query().Get("n"))
 		announced, _ := strconv.Atoi(r.URL.Query().Get("announced"))
 		if announced > 0 {
-			announce(r, announced)
+			Announce(r, announced)
 		}
 		w.Header().Set("Content-Length", strconv.Itoa(n))
 		_, _ = w.Write(bytes.Repeat([]byte("x"), n)) // the client sees what is missing
 	})}
 	done := make(chan error, 1)
-	go func() { done <- srv.Serve(Whole(srv, counted)) }()
+	go func() { done <- srv.Serve(Listener(srv, counted)) }()
 	t.Cleanup(func() { srv.Close(); <-done })
 
 	for _, tt := range []struct{ n, announced, most int }{

@@ -1,4 +1,8 @@
-package serve
+// Package message takes apart what a client of MCP sends: bytes, and the headers that
+// they came with, become a message that the SDK takes, the envelope of a plain
+// tools/call, or the refusal that its sender gets. It reads nothing else, and answers
+// nothing.
+package message
 
 import (
 	"bytes"
@@ -18,22 +22,28 @@ import (
 
 //lint:file-ignore SA1019 the older revisions of MCP have what the newest deprecates
 
-// A message is one of JSON-RPC that a client sent.
-type message struct {
-	id     json.RawMessage // a string or a number, as it was sent; nil for none
-	method string
-	params json.RawMessage            // an object; nil for none
-	param  map[string]json.RawMessage // the members of params
-	answer bool                       // it answers a request of the server's: it has no method
+// A Message is one of JSON-RPC that a client sent.
+type Message struct {
+	ID       json.RawMessage // a string or a number, as it was sent; nil for none
+	Method   string
+	Params   json.RawMessage            // an object; nil for none
+	Param    map[string]json.RawMessage // the members of Params
+	IsAnswer bool                       // it answers a request of the server's: it has no method
 }
 
-// openMessage takes data, a valid JSON value, apart. The message that it returns
+// IsRequest reports whether m gets an answer.
+func (m *Message) IsRequest() bool { return m.ID != nil && !m.IsAnswer }
+
+// Text returns what the parameter name says, and false if it is not there or no string.
+func (m *Message) Text(name string) (string, bool) { return text(m.Param[name]) }
+
+// Open takes data, a valid JSON value, apart. The message that it returns
 // beside a refusal has the id, if that is one.
 //
 // A member that stands twice is refused wherever the protocol itself reads it: who
 // looked at the request before the node may have read the other one. In the
 // arguments of a call it is refused later.
-func openMessage(data []byte) (m message, refused *refusal) {
+func Open(data []byte) (m Message, refused *Refusal) {
 	envelope, ok := members(data)
 	if !ok {
 		return m, notARequest("is no object in which each member stands once")
@@ -42,116 +52,116 @@ func openMessage(data []byte) (m message, refused *refusal) {
 		if !isID(id) {
 			return m, notARequest("has an id that is neither a string nor a number")
 		}
-		m.id = id
+		m.ID = id
 	}
 	if version, _ := text(envelope["jsonrpc"]); version != "2.0" {
 		return m, notARequest(`does not say "jsonrpc": "2.0"`)
 	}
 	if envelope["method"] == nil {
-		m.answer = m.id != nil && (envelope["result"] != nil || envelope["error"] != nil)
-		if !m.answer {
+		m.IsAnswer = m.ID != nil && (envelope["result"] != nil || envelope["error"] != nil)
+		if !m.IsAnswer {
 			return m, notARequest("has no method")
 		}
 		return m, nil
 	}
-	if m.method, ok = text(envelope["method"]); !ok {
+	if m.Method, ok = text(envelope["method"]); !ok {
 		return m, notARequest("has a method that is no string")
 	}
 	return m, m.openParams(envelope["params"])
 }
 
 // openParams takes the parameters apart. Null is none.
-func (m *message) openParams(params json.RawMessage) *refusal {
+func (m *Message) openParams(params json.RawMessage) *Refusal {
 	if params == nil || string(params) == "null" {
 		return nil
 	}
 	var ok bool
-	if m.param, ok = members(params); !ok {
-		return &refusal{code: jsonrpc.CodeInvalidParams, message: "params are no object in which each member stands once"}
+	if m.Param, ok = members(params); !ok {
+		return &Refusal{Code: jsonrpc.CodeInvalidParams, Message: "params are no object in which each member stands once"}
 	}
-	m.params = params
-	for _, name := range slices.Sorted(maps.Keys(m.param)) {
-		if m.method == methodCall && name == "arguments" {
+	m.Params = params
+	for _, name := range slices.Sorted(maps.Keys(m.Param)) {
+		if m.Method == MethodCall && name == "arguments" {
 			continue
 		}
-		if _, err := rawjson.Parse(m.param[name], call.MaxDepth); err != nil {
-			return &refusal{code: jsonrpc.CodeInvalidParams, message: fmt.Sprintf("a member of params is not valid JSON: %v", err)}
+		if _, err := rawjson.Parse(m.Param[name], call.MaxDepth); err != nil {
+			return &Refusal{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("a member of params is not valid JSON: %v", err)}
 		}
 	}
 	return nil
 }
 
-// check holds m to the protocol's revision and to the header h that it came with. It
+// Check holds m to the protocol's revision and to the header h that it came with. It
 // refuses what the SDK would explain by repeating it.
-func (m *message) check(h http.Header) *refusal {
-	version, refused := versionOf(h)
+func (m *Message) Check(h http.Header) *Refusal {
+	version, refused := VersionOf(h)
 	switch {
-	case refused != nil || m.answer:
+	case refused != nil || m.IsAnswer:
 		return refused
-	case m.id == nil:
+	case m.ID == nil:
 		return m.checkMethodHeader(h, version)
 	}
-	if method, ok := methodOf(m.method); !ok || !method.isIn(version) {
-		return &refusal{code: jsonrpc.CodeMethodNotFound, message: "this endpoint has no such method in this revision of the protocol"}
+	if method, ok := methodOf(m.Method); !ok || !method.isIn(version) {
+		return &Refusal{Code: jsonrpc.CodeMethodNotFound, Message: "this endpoint has no such method in this revision of the protocol"}
 	}
 	if refused := m.checkEra(h, version); refused != nil {
 		return refused
 	}
-	return m.checkParams()
+	return m.CheckParams()
 }
 
-// checkParams holds the parameters to the method, if that is one.
-func (m *message) checkParams() *refusal {
-	method, ok := methodOf(m.method)
-	if ok && (m.params == nil && !method.optional || m.params != nil && json.Unmarshal(m.params, method.params) != nil) {
-		return &refusal{code: jsonrpc.CodeInvalidParams, message: "params are not those that " + m.method + " takes"}
+// CheckParams holds the parameters to the method, if that is one.
+func (m *Message) CheckParams() *Refusal {
+	method, ok := methodOf(m.Method)
+	if ok && (m.Params == nil && !method.optional || m.Params != nil && json.Unmarshal(m.Params, method.params) != nil) {
+		return &Refusal{Code: jsonrpc.CodeInvalidParams, Message: "params are not those that " + m.Method + " takes"}
 	}
 	return nil
 }
 
 // checkEra holds what the body says of the protocol's revision to what the header
 // says.
-func (m *message) checkEra(h http.Header, version string) *refusal {
-	meta, _ := members(m.param["_meta"])
-	said, _ := text(meta[keyVersion])
+func (m *Message) checkEra(h http.Header, version string) *Refusal {
+	meta, _ := members(m.Param["_meta"])
+	said, _ := text(meta[KeyVersion])
 	switch {
-	case version >= modern && said == "":
-		return &refusal{code: jsonrpc.CodeInvalidParams, message: fmt.Sprintf("params have no %q in _meta", keyVersion)}
+	case version >= Modern && said == "":
+		return &Refusal{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("params have no %q in _meta", KeyVersion)}
 	case said != "" && said != h.Get("Mcp-Protocol-Version"):
-		return mismatch("Mcp-Protocol-Version")
+		return Mismatch("Mcp-Protocol-Version")
 	}
 	if refused := m.checkMethodHeader(h, version); refused != nil {
 		return refused
 	}
-	if name, named := m.name(); version >= modern && named && (name == "" || !says(h, "Mcp-Name", name)) {
-		return mismatch("Mcp-Name")
+	if name, named := m.Name(); version >= Modern && named && (name == "" || !says(h, "Mcp-Name", name)) {
+		return Mismatch("Mcp-Name")
 	}
 	return nil
 }
 
-// name returns what a request of m's method is about: a tool, a prompt, the URI of a
+// Name returns what a request of m's method is about: a tool, a prompt, the URI of a
 // resource. It reports false where such a request has no name, and where what is in its
 // place is none.
-func (m *message) name() (string, bool) {
-	member := map[string]string{methodCall: "name", methodPrompt: "name", methodRead: "uri"}[m.method]
-	name, ok := text(m.param[member])
-	return name, member != "" && (ok || m.param[member] == nil)
+func (m *Message) Name() (string, bool) {
+	member := map[string]string{MethodCall: "name", MethodPrompt: "name", MethodRead: "uri"}[m.Method]
+	name, ok := text(m.Param[member])
+	return name, member != "" && (ok || m.Param[member] == nil)
 }
 
-func (m *message) checkMethodHeader(h http.Header, version string) *refusal {
-	if version >= modern && !says(h, "Mcp-Method", m.method) {
-		return mismatch("Mcp-Method")
+func (m *Message) checkMethodHeader(h http.Header, version string) *Refusal {
+	if version >= Modern && !says(h, "Mcp-Method", m.Method) {
+		return Mismatch("Mcp-Method")
 	}
 	return nil
 }
 
-// request returns m, which is one, with another id. It has no more than the protocol
+// Request returns m, which is one, as it goes to the SDK: with another id. It has no more than the protocol
 // asks for.
-func (m *message) request(id json.RawMessage) []byte {
+func (m *Message) Request(id json.RawMessage) []byte {
 	b := append([]byte(`{"jsonrpc":"2.0","id":`), id...)
-	b = rawjson.AppendQuote(append(b, `,"method":`...), m.method)
-	if m.params != nil {
-		b = append(append(b, `,"params":`...), m.params...)
+	b = rawjson.AppendQuote(append(b, `,"method":`...), m.Method)
+	if m.Params != nil {
+		b = append(append(b, `,"params":`...), m.Params...)
 	}
 	return append(b, '}')
 }
@@ -172,34 +182,34 @@ func (m method) isIn(version string) bool {
 // methodOf returns the method called name, if an endpoint has it.
 func methodOf(name string) (method, bool) {
 	switch name {
-	case methodInitialize:
-		return method{params: new(mcp.InitializeParams), until: modern}, true
+	case MethodInitialize:
+		return method{params: new(mcp.InitializeParams), until: Modern}, true
 	case "ping":
-		return method{params: new(mcp.PingParams), optional: true, until: modern}, true
-	case methodSetLevel:
-		return method{params: new(mcp.SetLoggingLevelParams), until: modern}, true
-	case methodDiscover:
-		return method{params: new(mcp.DiscoverParams), optional: true, from: modern}, true
+		return method{params: new(mcp.PingParams), optional: true, until: Modern}, true
+	case MethodSetLevel:
+		return method{params: new(mcp.SetLoggingLevelParams), until: Modern}, true
+	case MethodDiscover:
+		return method{params: new(mcp.DiscoverParams), optional: true, from: Modern}, true
 	case "subscriptions/listen":
-		return method{params: new(mcp.SubscriptionsListenParams), from: modern}, true
+		return method{params: new(mcp.SubscriptionsListenParams), from: Modern}, true
 	case "tools/list":
 		return method{params: new(mcp.ListToolsParams), optional: true}, true
-	case methodCall:
+	case MethodCall:
 		return method{params: new(mcp.CallToolParamsRaw)}, true
 	case "prompts/list":
 		return method{params: new(mcp.ListPromptsParams), optional: true}, true
-	case methodPrompt:
+	case MethodPrompt:
 		return method{params: new(mcp.GetPromptParams)}, true
 	case "resources/list":
 		return method{params: new(mcp.ListResourcesParams), optional: true}, true
 	case "resources/templates/list":
 		return method{params: new(mcp.ListResourceTemplatesParams), optional: true}, true
-	case methodRead:
+	case MethodRead:
 		return method{params: new(mcp.ReadResourceParams)}, true
 	case "resources/subscribe":
-		return method{params: new(mcp.SubscribeParams), until: modern}, true
+		return method{params: new(mcp.SubscribeParams), until: Modern}, true
 	case "resources/unsubscribe":
-		return method{params: new(mcp.UnsubscribeParams), until: modern}, true
+		return method{params: new(mcp.UnsubscribeParams), until: Modern}, true
 	case "completion/complete":
 		return method{params: new(mcp.CompleteParams)}, true
 	}

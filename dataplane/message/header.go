@@ -1,4 +1,4 @@
-package serve
+package message
 
 import (
 	"encoding/base64"
@@ -12,20 +12,16 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// defaultVersion is the revision of the protocol that a client speaks who names none:
-// so the specification says.
-const defaultVersion = "2025-03-26"
-
 // maxVersion is how much of a version that nobody knows is repeated to who sent it, in
 // bytes.
 const maxVersion = 32
 
-// versionOf returns the revision of the protocol that the header h says, or why that
+// VersionOf returns the revision of the protocol that the header h says, or why that
 // is none.
-func versionOf(h http.Header) (string, *refusal) {
+func VersionOf(h http.Header) (string, *Refusal) {
 	version := h.Get("Mcp-Protocol-Version")
 	if version == "" {
-		return defaultVersion, nil
+		return unsaid, nil
 	}
 	supported := mcp.SupportedProtocolVersions()
 	if slices.Contains(supported, version) {
@@ -33,16 +29,16 @@ func versionOf(h http.Header) (string, *refusal) {
 	}
 	// Texts always marshal.
 	data, _ := json.Marshal(mcp.UnsupportedProtocolVersionData{Supported: supported, Requested: version[:min(len(version), maxVersion)]})
-	return "", &refusal{status: http.StatusBadRequest, code: mcp.CodeUnsupportedProtocolVersion, message: "unsupported protocol version", data: data}
+	return "", &Refusal{Status: http.StatusBadRequest, Code: mcp.CodeUnsupportedProtocolVersion, Message: "unsupported protocol version", Data: data}
 }
 
-// checkMedia returns why a POST with the header h is not answered; nil when it is.
-func checkMedia(h http.Header) *refusal {
+// CheckMedia returns why a POST with the header h is not answered; nil when it is.
+func CheckMedia(h http.Header) *Refusal {
 	if kind, _, err := mime.ParseMediaType(h.Get("Content-Type")); err != nil || kind != "application/json" {
-		return &refusal{status: http.StatusUnsupportedMediaType, code: jsonrpc.CodeInvalidRequest, message: "Content-Type must be application/json"}
+		return &Refusal{Status: http.StatusUnsupportedMediaType, Code: jsonrpc.CodeInvalidRequest, Message: "Content-Type must be application/json"}
 	}
 	if !acceptsBoth(h["Accept"]) {
-		return &refusal{status: http.StatusNotAcceptable, code: jsonrpc.CodeInvalidRequest, message: "Accept must have application/json as well as text/event-stream"}
+		return &Refusal{Status: http.StatusNotAcceptable, Code: jsonrpc.CodeInvalidRequest, Message: "Accept must have application/json as well as text/event-stream"}
 	}
 	return nil
 }
@@ -69,13 +65,13 @@ func acceptsBoth(accept []string) bool {
 
 // says reports whether h has the header name once, with value.
 func says(h http.Header, name, value string) bool {
-	v, ok := said(h, name)
+	v, ok := Said(h, name)
 	return ok && v == value
 }
 
-// said returns what the header name says, which h must have once: as it is or, as
+// Said returns what the header name says, which h must have once: as it is or, as
 // SEP-2243 has it for what a header cannot hold, in Base64.
-func said(h http.Header, name string) (value string, ok bool) {
+func Said(h http.Header, name string) (value string, ok bool) {
 	values := h[name]
 	if len(values) != 1 {
 		return "", false
@@ -89,9 +85,4 @@ func said(h http.Header, name string) (value string, ok bool) {
 	}
 	decoded, err := base64.StdEncoding.DecodeString(encoded)
 	return string(decoded), err == nil
-}
-
-// mismatch is the refusal of a request whose header and body are not about the same.
-func mismatch(header string) *refusal {
-	return &refusal{status: http.StatusBadRequest, code: mcp.CodeHeaderMismatch, message: "the header " + header + " must say once what the body says"}
 }

@@ -1,4 +1,8 @@
-package serve
+// Package guard decides which requests of HTTP a listener takes, by their Host and
+// Origin. It exists because a browser is inside the network that a node trusts: a page
+// can make it send requests to any address (Origin) and, by rebinding its own name, even
+// to one that the browser takes for the page's (Host).
+package guard
 
 import (
 	"fmt"
@@ -12,17 +16,18 @@ import (
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
 
-// guard decides which requests a listener takes, by their Host and Origin. It
-// exists because a browser is inside the network that a node trusts: a page can
-// make it send requests to any address (Origin) and, by rebinding its own name,
-// even to one that the browser takes for the page's (Host).
-type guard struct {
+// A Guard stands in front of one listener. It never changes; the zero Guard takes what
+// names the address of the connection itself, and no page of another host.
+type Guard struct {
 	hosts   []string // lower case, without port
 	origins []string // lower case, scheme://host[:port]
 }
 
-func newGuard(hosts, origins []string, public *url.URL) guard {
-	var g guard
+// New returns a guard that also takes requests for hosts, names without port, and those
+// of pages of origins, each as scheme://host[:port]. Where public, which may be nil, is
+// not nil, its host and its origin are among them.
+func New(hosts, origins []string, public *url.URL) Guard {
+	var g Guard
 	for _, h := range hosts {
 		g.hosts = append(g.hosts, hostname(h))
 	}
@@ -36,10 +41,10 @@ func newGuard(hosts, origins []string, public *url.URL) guard {
 	return g
 }
 
-// check returns why r must not be answered, or "". The reason is for the
+// Check returns why r must not be answered, or "". The reason is for the
 // operator too, who sees it in the client: it names the flag that admits r.
-func (g guard) check(r *http.Request) string {
-	if reason := g.checkHost(r); reason != "" {
+func (g Guard) Check(r *http.Request) string {
+	if reason := g.CheckHost(r); reason != "" {
 		return reason
 	}
 	origin, ok := origin(r)
@@ -49,8 +54,8 @@ func (g guard) check(r *http.Request) string {
 	return ""
 }
 
-// checkHost is check without regard to the Origin of r.
-func (g guard) checkHost(r *http.Request) string {
+// CheckHost is Check without regard to the Origin of r.
+func (g Guard) CheckHost(r *http.Request) string {
 	host := hostname(r.Host)
 	if g.admits(host, localAddr(r)) {
 		return ""
@@ -61,7 +66,7 @@ func (g guard) checkHost(r *http.Request) string {
 // admits reports whether a request for host that came in at the address local
 // can be meant for this node. The address of the connection itself is admitted:
 // no name was resolved to reach it, so none was rebound.
-func (g guard) admits(host string, local netip.Addr) bool {
+func (g Guard) admits(host string, local netip.Addr) bool {
 	if slices.Contains(g.hosts, host) {
 		return host != ""
 	}
@@ -72,13 +77,13 @@ func (g guard) admits(host string, local netip.Addr) bool {
 	return local.IsLoopback() && (host == "localhost" || err == nil && addr.Unmap().IsLoopback())
 }
 
-func (g guard) allowsOrigin(origin string) bool {
+func (g Guard) allowsOrigin(origin string) bool {
 	return slices.Contains(g.origins, strings.ToLower(origin))
 }
 
-// cors lets the pages of an allowed origin read the answer. It reports whether r
+// CORS lets the pages of an allowed origin read the answer. It reports whether r
 // was a browser's preflight request and is answered by that.
-func (g guard) cors(w http.ResponseWriter, r *http.Request) bool {
+func (g Guard) CORS(w http.ResponseWriter, r *http.Request) bool {
 	origin, ok := origin(r)
 	if !ok || !g.allowsOrigin(origin) {
 		return false

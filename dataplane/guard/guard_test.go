@@ -1,4 +1,4 @@
-package serve
+package guard
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 )
 
 func TestGuard(t *testing.T) {
-	proof.Ran(t)
 	public, err := url.Parse("https://tools.example.com")
 	if err != nil {
 		t.Fatal(err)
@@ -56,20 +55,19 @@ func TestGuard(t *testing.T) {
 		{name: "allowed origin with another scheme", local: "127.0.0.1:8080", host: "localhost:8080", origins: []string{"http://console.example"}, want: origin},
 		{name: "origin of the public URL", local: "127.0.0.1:8080", host: "localhost:8080", origins: []string{"https://tools.example.com"}},
 	}
-	g := newGuard([]string{"tools.internal"}, []string{"https://console.example"}, public)
+	g := New([]string{"tools.internal"}, []string{"https://console.example"}, public)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := g.check(request(t, http.MethodPost, tt.local, tt.host, tt.origins...))
+			got := g.Check(request(t, http.MethodPost, tt.local, tt.host, tt.origins...))
 			if tt.want == "" && got != "" || !strings.HasPrefix(got, tt.want) {
-				t.Errorf("check() = %q; want it to begin with %q", got, tt.want)
+				t.Errorf("Check() = %q; want it to begin with %q", got, tt.want)
 			}
 		})
 	}
 }
 
 func TestPreflight(t *testing.T) {
-	proof.Ran(t)
-	g := newGuard(nil, []string{"https://console.example"}, nil)
+	g := New(nil, []string{"https://console.example"}, nil)
 	tests := []struct {
 		name, origin string
 		want         bool
@@ -83,8 +81,8 @@ func TestPreflight(t *testing.T) {
 			r.Header.Set("Access-Control-Request-Method", "POST")
 			r.Header.Set("Access-Control-Request-Headers", "mcp-param-region, x-other,mcp-param-\xff, mcp-method")
 			w := httptest.NewRecorder()
-			if got := g.cors(w, r); got != tt.want {
-				t.Errorf("cors() = %v, want %v", got, tt.want)
+			if got := g.CORS(w, r); got != tt.want {
+				t.Errorf("CORS() = %v, want %v", got, tt.want)
 			}
 			if got := strings.HasPrefix(w.Header().Get("Access-Control-Allow-Headers"), "Mcp-Param-Region, Accept, "); got != tt.want {
 				t.Errorf("Access-Control-Allow-Headers = %q", w.Header().Get("Access-Control-Allow-Headers"))

@@ -1,4 +1,6 @@
-package serve
+// Package whole has the answers of an HTTP server leave in one piece, where net/http by
+// itself makes one system call for each 4 KiB.
+package whole
 
 import (
 	"bytes"
@@ -8,58 +10,58 @@ import (
 	"sync"
 )
 
-// Whole makes srv send short answers to calls in one piece, where net/http by itself
-// makes one system call for each 4 KiB: it returns the listener that srv is to serve
-// in place of l.
-func Whole(srv *http.Server, l net.Listener) net.Listener {
+// Listener makes srv send in one piece what its handler announces: it returns the
+// listener that srv is to serve in place of l.
+func Listener(srv *http.Server, l net.Listener) net.Listener {
 	srv.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
 		if secured, ok := c.(interface{ NetConn() net.Conn }); ok {
 			c = secured.NetConn()
 		}
-		return context.WithValue(ctx, wholeKey{}, c)
+		return context.WithValue(ctx, key{}, c)
 	}
-	return &wholeListener{Listener: l}
+	return &listener{Listener: l}
 }
 
-// wholeKey is the key of the connection that a request came in at.
-type wholeKey struct{}
+// key is the key of the connection that a request came in at.
+type key struct{}
 
-type wholeListener struct {
+type listener struct {
 	net.Listener
 	free sync.Pool // of *bytes.Buffer, empty
 }
 
-func (l *wholeListener) Accept() (net.Conn, error) {
+func (l *listener) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
 	if err != nil {
 		return nil, err
 	}
-	return &wholeConn{Conn: c, free: &l.free}, nil
+	return &conn{Conn: c, free: &l.free}, nil
 }
 
 // maxHeld is how many bytes of an answer are held back at most.
 const maxHeld = 64 << 10
 
-// A wholeConn holds back what is written until it is as much as was announced. It
+// A conn holds back what is written until it is as much as was announced. It
 // counts on more being written than that, as it is behind each body that has a
 // header before it.
-type wholeConn struct {
+type conn struct {
 	net.Conn
 	free      *sync.Pool
 	announced int           // 0: nothing is held back
 	held      *bytes.Buffer // nil: nothing
 }
 
-// announce says that the next answer to r is longer than n bytes. Its writes and this
-// must not be concurrent.
-func announce(r *http.Request, n int) {
-	if c, ok := r.Context().Value(wholeKey{}).(*wholeConn); ok && r.ProtoMajor == 1 && n <= maxHeld {
+// Announce says that the next answer to r is longer than n bytes. Its writes and this
+// must not be concurrent. It does nothing for a request that came in elsewhere than at a
+// [Listener], or over HTTP/2.
+func Announce(r *http.Request, n int) {
+	if c, ok := r.Context().Value(key{}).(*conn); ok && r.ProtoMajor == 1 && n <= maxHeld {
 		c.announced = n
 	}
 }
 
 // Write writes b, or holds it back for the rest of the answer.
-func (c *wholeConn) Write(b []byte) (int, error) {
+func (c *conn) Write(b []byte) (int, error) {
 	if c.held == nil && len(b) >= c.announced {
 		c.announced = 0
 		return c.Conn.Write(b)

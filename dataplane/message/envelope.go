@@ -1,4 +1,4 @@
-package serve
+package message
 
 import (
 	"encoding/json"
@@ -13,24 +13,24 @@ import (
 
 // An envelope is what is around the arguments of a plain tools/call: one that needs
 // nothing of the SDK. All its values are parts of the request's body.
-type envelope struct {
-	id        rawjson.Value // a string or a number, as it was sent
-	tool      string
-	arguments rawjson.Value // nil when there are none
-	version   string        // of the protocol
-	meta      rawjson.Value // nil when there is none
+type Envelope struct {
+	ID        rawjson.Value // a string or a number, as it was sent
+	Tool      string
+	Arguments rawjson.Value // nil when there are none
+	Version   string        // of the protocol
+	Meta      rawjson.Value // nil when there is none
 }
 
 // maxEnvelopeDepth is how deep a body can be nested whose envelope is opened here:
 // the arguments are two levels down.
 const maxEnvelopeDepth = call.MaxDepth + 2
 
-// openEnvelope takes a request apart. Where it says no, the request may be good or
+// OpenEnvelope takes a request apart. Where it says no, the request may be good or
 // bad: the SDK is to look at it. It says yes only to what the SDK would hand on as a
 // call with just these parts.
-func openEnvelope(h http.Header, body []byte) (envelope, bool) {
-	e := envelope{version: h.Get("Mcp-Protocol-Version")}
-	if h.Get("Content-Type") != "application/json" || !acceptsBoth(h["Accept"]) || e.version != "" && !slices.Contains(mcp.SupportedProtocolVersions(), e.version) {
+func OpenEnvelope(h http.Header, body []byte) (Envelope, bool) {
+	e := Envelope{Version: h.Get("Mcp-Protocol-Version")}
+	if h.Get("Content-Type") != "application/json" || !acceptsBoth(h["Accept"]) || e.Version != "" && !slices.Contains(mcp.SupportedProtocolVersions(), e.Version) {
 		return e, false
 	}
 	v, err := rawjson.Parse(body, maxEnvelopeDepth)
@@ -50,7 +50,7 @@ func openEnvelope(h http.Header, body []byte) (envelope, bool) {
 				return e, false
 			}
 		case `"id"`:
-			e.id = value
+			e.ID = value
 		case `"params"`:
 			params = value
 		default:
@@ -58,11 +58,11 @@ func openEnvelope(h http.Header, body []byte) (envelope, bool) {
 		}
 		known++
 	}
-	return e, known == 4 && isID(json.RawMessage(e.id)) && e.params(params) && e.era(h)
+	return e, known == 4 && isID(json.RawMessage(e.ID)) && e.params(params) && e.era(h)
 }
 
 // params reads the parameters of the call.
-func (e *envelope) params(v rawjson.Value) bool {
+func (e *Envelope) params(v rawjson.Value) bool {
 	if v.Kind() != rawjson.Object {
 		return false
 	}
@@ -73,44 +73,37 @@ func (e *envelope) params(v rawjson.Value) bool {
 			if !ok || text == "" {
 				return false
 			}
-			e.tool = text
+			e.Tool = text
 		case `"arguments"`:
 			if value.Kind() != rawjson.Object {
 				return false
 			}
-			e.arguments = value
+			e.Arguments = value
 		case `"_meta"`:
 			if value.Kind() != rawjson.Object {
 				return false
 			}
-			e.meta = value
+			e.Meta = value
 		default:
 			return false // an answer to a question of the server's, or something newer
 		}
 	}
-	return e.tool != ""
+	return e.Tool != ""
 }
 
-// The members of "_meta" that say how a modern client speaks.
-const (
-	keyVersion      = "io.modelcontextprotocol/protocolVersion"
-	keyClient       = "io.modelcontextprotocol/clientInfo"
-	keyCapabilities = "io.modelcontextprotocol/clientCapabilities"
-)
-
 // era holds "_meta" and the headers to the rules of the request's protocol version.
-func (e *envelope) era(h http.Header) bool {
-	meta := e.meta
-	if e.version < modern {
-		if e.version == "" {
-			e.version = defaultVersion
+func (e *Envelope) era(h http.Header) bool {
+	meta := e.Meta
+	if e.Version < Modern {
+		if e.Version == "" {
+			e.Version = unsaid
 		}
-		return meta.Member(keyVersion) == nil
+		return meta.Member(KeyVersion) == nil
 	}
-	version, _ := meta.Member(keyVersion).Text()
-	return version == e.version &&
-		says(h, "Mcp-Method", methodCall) && says(h, "Mcp-Name", e.tool) &&
-		plainClient(meta.Member(keyClient)) && plainCapabilities(meta.Member(keyCapabilities))
+	version, _ := meta.Member(KeyVersion).Text()
+	return version == e.Version &&
+		says(h, "Mcp-Method", MethodCall) && says(h, "Mcp-Name", e.Tool) &&
+		plainClient(meta.Member(keyClient)) && plainCapabilities(meta.Member(KeyCapabilities))
 }
 
 // plainClient reports whether v, where it is there, describes a client by the texts
@@ -164,4 +157,12 @@ func plainCapabilities(v rawjson.Value) bool {
 		}
 	}
 	return true
+}
+
+// Request returns the call that came in e, with the header h.
+func (e *Envelope) Request(h http.Header) call.Request {
+	r := call.Request{Arguments: e.Arguments, Parsed: e.Arguments != nil, Header: h, Meta: e.Meta}
+	r.Traceparent, _ = e.Meta.Member(KeyTraceparent).Text()
+	r.Tracestate, _ = e.Meta.Member(KeyTracestate).Text()
+	return r
 }
