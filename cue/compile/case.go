@@ -67,7 +67,7 @@ func (rd caseReading) read(name string, v value) *cases.Case {
 // position returns where a test is written: where its name is, or else the loop that
 // makes it.
 func (rd caseReading) position(v value) *sourcev1.Position {
-	at := v.author.Places()
+	at := v.author().Places()
 	switch {
 	case len(at) == 0:
 		return rd.unit.place()

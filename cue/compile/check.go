@@ -23,7 +23,7 @@ func (rd *reading) checkHeaders(v value) {
 	for _, field := range sorted(rules) {
 		header := rules[field].get("header")
 		if header.where() == nil { // it follows from the field
-			header.author = rules[field].author
+			header.spot = rules[field].spot
 		}
 		c.add(header, header.quiet(), "meta."+field)
 	}

@@ -93,7 +93,7 @@ func mismatch(v value, arms []errors.Error) (have, want string) {
 		}
 		have, want = fmt.Sprint(args[2]), fmt.Sprint(args[3])
 	}
-	for _, p := range v.author.Places() {
+	for _, p := range v.author().Places() {
 		if k := kindOf(p.Expr); k != "" && k == want {
 			return want, have
 		}
@@ -248,9 +248,9 @@ func (x examiner) formsIn(e ast.Expr) []form {
 	case *ast.BinaryExpr:
 		return append(x.formsIn(e.X), x.formsIn(e.Y)...)
 	case *ast.Ident:
-		for _, p := range x.shape.Down(e.Name).Places() {
+		for _, p := range x.shape(e.Name).Places() {
 			if unary, ok := p.Expr.(*ast.UnaryExpr); ok && unary.Op == token.MAT {
-				_, about, _ := strings.Cut(strings.TrimSuffix(p.Doc, "."), " is ")
+				_, about, _ := strings.Cut(strings.TrimSuffix(p.Doc(), "."), " is ")
 				n := nouns[e.Name]
 				return []form{{n.code, n.noun, about, unquote(unary.X.(*ast.BasicLit).Value)}}
 			}
@@ -262,7 +262,7 @@ func (x examiner) formsIn(e ast.Expr) []form {
 // culprit returns the place of v to blame: the most telling one that CUE names, too.
 func (v value) culprit(own []errors.Error) *sourcev1.Position {
 	named := namedBy(own)
-	places := v.author.Places()
+	places := v.author().Places()
 	for _, p := range places {
 		for _, at := range named {
 			if within(at, p.Expr) {

@@ -55,9 +55,10 @@ func (m *module) compiled(ctx context.Context, list *diag.List) (*sourcev1.Compi
 
 // compile returns the bindings of the module's packages.
 func (m *module) compile(ctx context.Context, list *diag.List) ([]*binding, error) {
-	batches := m.batches(runtime.GOMAXPROCS(0))
+	batches := m.batches()
 	results := make([]result, len(batches))
 	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i, b := range batches {
 		group.Go(func() (err error) {
 			results[i], err = b.compile(ctx)

@@ -21,8 +21,12 @@ import (
 type examiner struct {
 	report
 	author outline.Cursor // of the package
-	shape  outline.Cursor // of the language
 	unit   *unit
+}
+
+// shape returns the outline of a definition of the language, such as "#Binding".
+func (x examiner) shape(definition string) outline.Cursor {
+	return x.unit.module.shape().Down(definition)
 }
 
 // A failure is all that CUE says is wrong at one path.
@@ -75,7 +79,7 @@ func (x examiner) outside(v cue.Value, fields ...string) (definitions []*failure
 // where they are used.
 func (x examiner) definitions(broken []*failure) {
 	for _, f := range broken {
-		v := value{written: written{f.path, x.author.Down(f.path...)}}
+		v := value{written: writtenAt(x.author, f.path...)}
 		if !x.list.Has(v.where()) && !x.list.Has(v.culprit(f.errors)) {
 			x.failure(f)
 		}
@@ -83,8 +87,8 @@ func (x examiner) definitions(broken []*failure) {
 }
 
 func (x examiner) failure(f *failure) {
-	author := x.author.Down(f.path...)
-	x.classify(value{written: written{f.path, author}}, author, f.errors)
+	w := writtenAt(x.author, f.path...)
+	x.classify(value{written: w}, w.author(), f.errors)
 }
 
 // binding reports what is wrong with a binding, and whether it can be read at all.
@@ -94,21 +98,21 @@ func (x examiner) binding(name string, v value) bool {
 		return false
 	}
 	x.checkLabel(name, v)
-	x.held(v, x.shape.Down("#Binding"))
+	x.held(v, "#Binding")
 	return true
 }
 
-// held reports what keeps v, whose mark says what it is meant to be, from being it.
-func (x examiner) held(v value, shape outline.Cursor) {
+// held reports what keeps v, whose mark says that it is meant to be of a definition,
+// from being it.
+func (x examiner) held(v value, definition string) {
 	err := v.cue.Validate(cue.Concrete(true))
 	if err == nil {
 		return
 	}
-	x.value(v, shape)
+	x.value(v, x.shape(definition))
 	if !x.list.Failed() { // nothing of it has a path of its own
 		for _, e := range errors.Errors(err) {
-			p := pathOf(e)
-			x.other(value{written: written{p, x.author.Down(p...)}}, []errors.Error{e})
+			x.other(value{written: writtenAt(x.author, pathOf(e)...)}, []errors.Error{e})
 		}
 	}
 }
@@ -116,7 +120,7 @@ func (x examiner) held(v value, shape outline.Cursor) {
 // noBinding reports why what is under bindings is no binding: nobody said so, or it
 // conflicts as a whole.
 func (x examiner) noBinding(name string, v value) {
-	if v.cue.Err() == nil || v.cue.IncompleteKind() == cue.StructKind || !x.self(v, x.shape.Down("#Binding")) {
+	if v.cue.Err() == nil || v.cue.IncompleteKind() == cue.StructKind || !x.self(v, x.shape("#Binding")) {
 		x.notABinding(v, name)
 	}
 }
@@ -134,7 +138,7 @@ var bindingName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 // checkLabel holds the binding's label to the form of a name.
 func (x examiner) checkLabel(name string, v value) {
 	if !bindingName.MatchString(name) {
-		form := x.forms(x.shape.Down("#Binding", "name"))[0]
+		form := x.forms(x.shape("#Binding").Down("name"))[0]
 		x.badForm(v.atLabel(form.code, ""), name, form)
 	}
 	if field := v.get("name"); field.quiet() != "" && field.quiet() != name {

@@ -4,12 +4,14 @@ import (
 	"testing"
 
 	"cuelang.org/go/cue/ast"
+
+	"github.com/bindery-dev/bindery/cue/outline"
 )
 
 // TestForms holds that what Go knows of the language's forms is what the language
 // says, and that each says what it is made of.
 func TestForms(t *testing.T) {
-	x := examiner{shape: shapeOf(schemaFiles())}
+	x := examiner{unit: &unit{module: &module{shape: func() outline.Cursor { return shapeOf(schemaFiles()) }}}}
 	inGo := map[string]string{"#Name": bindingName.String(), "#Member": argumentName.String()}
 	for definition := range nouns {
 		forms := x.formsIn(ast.NewIdent(definition))

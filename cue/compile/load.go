@@ -32,19 +32,26 @@ type unit struct {
 	*pkg
 	module   *module
 	instance *build.Instance
+	context  *cue.Context
 }
 
-// A batch is packages that are loaded together. Packages of one batch share syntax
-// trees, which building a package changes: only one goroutine may work on them.
+// A batch is packages that are loaded together and built in one context. They share
+// syntax trees, which building a package changes, and what they import: only one
+// goroutine may work on them. All of it is in memory until the last one is read.
 type batch struct {
 	module   *module
 	packages []*pkg
 }
 
-// batches deals the packages that are sound to n batches, or fewer.
-func (m *module) batches(n int) []*batch {
+// batchSize is how many bytes of CUE a batch has at most, unless one package has more.
+// To load and build the language costs as much as some KiB of bindings; to evaluate
+// bindings takes a thousand times their size in memory.
+const batchSize = 32 << 10
+
+// batches deals the packages that are sound to batches.
+func (m *module) batches() []*batch {
 	var all []*batch
-	next := 0
+	room := 0
 	for _, p := range m.sorted() {
 		if m.tested && !slices.ContainsFunc(p.own, func(f *file) bool { return f.test }) {
 			continue
@@ -52,12 +59,15 @@ func (m *module) batches(n int) []*batch {
 		if slices.ContainsFunc(p.files, func(f *file) bool { return f.broken }) {
 			continue
 		}
-		if next == len(all) && next < n {
-			all = append(all, &batch{module: m})
+		size := 0
+		for _, f := range p.files {
+			size += len(m.cue[f.path])
 		}
-		next %= len(all)
-		all[next].packages = append(all[next].packages, p)
-		next++
+		if room -= size; room < 0 || len(all) == 0 {
+			all, room = append(all, &batch{module: m}), batchSize-size
+		}
+		last := all[len(all)-1]
+		last.packages = append(last.packages, p)
 	}
 	return all
 }
@@ -73,12 +83,13 @@ func (b *batch) load(r report) (units []*unit, strange []string) {
 		strange = append(strange, tag)
 		instances = load.Instances(args, b.module.config(tags))
 	}
+	context := cuecontext.New()
 	for i, inst := range instances {
 		for _, e := range errors.Errors(inst.Err) {
 			r.load(e)
 		}
 		if inst.Err == nil && i < len(b.packages) && len(instances) == len(args) {
-			units = append(units, &unit{b.packages[i], b.module, inst})
+			units = append(units, &unit{b.packages[i], b.module, inst, context})
 		}
 	}
 	return units, strange
@@ -111,9 +122,9 @@ func (m *module) config(tags []string) *load.Config {
 	return &load.Config{Dir: home, ModuleRoot: home, Overlay: overlay, Tags: tags, Tests: m.tested, Registry: noRegistry{}, Env: []string{}}
 }
 
-// build makes a value of the package, in a context of its own: contexts keep all
+// build makes a value of the package, in the context of its batch: contexts keep all
 // that was ever built in them.
-func (u *unit) build() cue.Value { return cuecontext.New().BuildInstance(u.instance) }
+func (u *unit) build() cue.Value { return u.context.BuildInstance(u.instance) }
 
 // position returns the place of p in the author's files, and nil when it is in none
 // of them.

@@ -11,7 +11,7 @@ import (
 func (u *unit) compile(list *diag.List) (bindings []*binding) {
 	defer recovered(list, u.pkg)
 	author := draw(u.files)
-	x := examiner{report{list}, author, u.module.shape, u}
+	x := examiner{report{list}, author, u}
 	v := u.build()
 	under := v.LookupPath(cue.MakePath(cue.Str("bindings")))
 	if !under.Exists() {
@@ -19,7 +19,7 @@ func (u *unit) compile(list *diag.List) (bindings []*binding) {
 		return nil
 	}
 	broken := x.outside(v, "bindings")
-	all := value{cue: under, written: written{[]string{"bindings"}, author.Down("bindings")}}.fields()
+	all := value{cue: under, written: writtenAt(author, "bindings")}.fields()
 	for _, name := range sorted(all) {
 		if u.inherited[name] == nil && x.binding(name, all[name]) {
 			bindings = append(bindings, u.read(name, all[name], x.report))

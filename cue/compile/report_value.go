@@ -131,8 +131,8 @@ func elsewhere(own []errors.Error, at *sourcev1.Position, prefix string) string 
 // about returns what the schema says of a field: the first sentence of its comment.
 func about(shape outline.Cursor) string {
 	for _, p := range shape.Places() {
-		if p.Doc != "" {
-			sentence, _, _ := strings.Cut(p.Doc, ". ")
+		if doc := p.Doc(); doc != "" {
+			sentence, _, _ := strings.Cut(doc, ". ")
 			return strings.TrimSuffix(sentence, ".")
 		}
 	}

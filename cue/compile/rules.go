@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/literal"
@@ -93,7 +94,7 @@ func (m *module) takeSchema(r report) {
 	}
 	maps.Copy(m.cue, own)
 	m.vendored[schema.Path] = true
-	m.shape = shapeOf(own)
+	m.shape = sync.OnceValue(func() outline.Cursor { return shapeOf(own) })
 }
 
 // shapeOf outlines the language.

@@ -141,10 +141,11 @@ func order(all []stated, bundle *irv1.Bundle, r report) error {
 
 // cases returns what the tests of the module's packages state.
 func (m *module) cases(ctx context.Context, list *diag.List) ([]stated, error) {
-	batches := m.batches(runtime.GOMAXPROCS(0))
+	batches := m.batches()
 	results := make([][]stated, len(batches))
 	problems := make([]diag.List, len(batches))
 	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i, b := range batches {
 		group.Go(func() (err error) {
 			results[i], err = b.cases(ctx, &problems[i])
@@ -209,7 +210,7 @@ func (u *unit) cases(found *diag.List) (all []stated) {
 	}()
 	defer recovered(list, u.pkg)
 	author := draw(u.files)
-	x := examiner{report{list}, author, u.module.shape, u}
+	x := examiner{report{list}, author, u}
 	v := u.build()
 	under := v.LookupPath(cue.MakePath(cue.Str("tests")))
 	if !under.Exists() {
@@ -217,7 +218,7 @@ func (u *unit) cases(found *diag.List) (all []stated) {
 		return nil
 	}
 	broken := x.outside(v, "bindings", "tests")
-	tests := value{cue: under, written: written{[]string{"tests"}, author.Down("tests")}}.fields()
+	tests := value{cue: under, written: writtenAt(author, "tests")}.fields()
 	for _, name := range sorted(tests) {
 		if x.test(name, tests[name]) {
 			all = append(all, stated{caseReading{x.report, u}.read(name, tests[name]), tests[name], u.dir})
@@ -229,12 +230,11 @@ func (u *unit) cases(found *diag.List) (all []stated) {
 
 // test reports what is wrong with a test, and whether it can be read at all.
 func (x examiner) test(name string, v value) bool {
-	shape := x.shape.Down("#Test")
 	if isMarked(v.cue, "test") {
-		x.held(v, shape)
+		x.held(v, "#Test")
 		return true
 	}
-	if v.cue.Err() == nil || v.cue.IncompleteKind() == cue.StructKind || !x.self(v, shape) {
+	if v.cue.Err() == nil || v.cue.IncompleteKind() == cue.StructKind || !x.self(v, x.shape("#Test")) {
 		x.notATest(v, name)
 	}
 	return false

@@ -136,7 +136,7 @@ func (rd *reading) entryMeta(v value) []*irv1.Member {
 // hides reports whether v has a field of that name which CUE hides: one that is not
 // written in quotes.
 func (v value) hides(name string) bool {
-	if !v.author.Down(name).Exists() || !v.exists() { // to ask is cheaper than to look
+	if !v.author().Down(name).Exists() || !v.exists() { // to ask is cheaper than to look
 		return false
 	}
 	it, err := v.cue.Fields(cue.Hidden(true))

@@ -19,17 +19,17 @@ import (
 
 // A module is the files of one, surveyed but not evaluated.
 type module struct {
-	path      string            // "example.com/shop@v0"
-	tags      []string          // to compile it with
-	cue       map[string][]byte // all CUE files, by path; the schema's replaced
-	files     []*file           // those that belong to packages, by path
-	documents *document.Set     // JSON files
-	contents  map[string][]byte // of what is in directories called files, by path
-	packages  map[string]*pkg   // by directory and name, see key
-	vendored  map[string]bool   // import paths in cue.mod/pkg
-	shape     outline.Cursor    // of the language
-	sound     bool              // it can be loaded
-	tested    bool              // its packages are those with test files, and hold them
+	path      string                // "example.com/shop@v0"
+	tags      []string              // to compile it with
+	cue       map[string][]byte     // all CUE files, by path; the schema's replaced
+	files     []*file               // those that belong to packages, by path
+	documents *document.Set         // JSON files
+	contents  map[string][]byte     // of what is in directories called files, by path
+	packages  map[string]*pkg       // by directory and name, see key
+	vendored  map[string]bool       // import paths in cue.mod/pkg
+	shape     func() outline.Cursor // of the language; needed for what is wrong
+	sound     bool                  // it can be loaded
+	tested    bool                  // its packages are those with test files, and hold them
 }
 
 // A file is a CUE file outside cue.mod.

@@ -23,13 +23,40 @@ type value struct {
 // written is where the author wrote a value. It keeps nothing in memory of what was
 // evaluated, which is a hundred times as much.
 type written struct {
-	path   []string // from the package
-	author outline.Cursor
+	path  []string // from the package
+	*spot          // nil: nowhere
+}
+
+// A spot finds out what an author wrote for a value once somebody asks: of most values
+// nobody does.
+type spot struct {
+	up     *spot
+	labels []string       // from up
+	cursor outline.Cursor // once up is nil
+}
+
+// writtenAt returns where the value at path of a package is written.
+func writtenAt(author outline.Cursor, path ...string) written {
+	return written{nil, &spot{cursor: author}}.below(path...)
 }
 
 // below returns where the value at path below w is written.
 func (w written) below(path ...string) written {
-	return written{slices.Concat(w.path, path), w.author.Down(path...)}
+	if w.spot == nil {
+		return written{path: slices.Concat(w.path, path)}
+	}
+	return written{slices.Concat(w.path, path), &spot{up: w.spot, labels: path}}
+}
+
+// author returns what is written for the value. Only one goroutine at a time may ask.
+func (s *spot) author() outline.Cursor {
+	if s == nil {
+		return outline.Cursor{}
+	}
+	if s.up != nil {
+		s.cursor, s.up = s.up.author().Down(s.labels...), nil
+	}
+	return s.cursor
 }
 
 // places collects where the author wrote what was read of one binding.
@@ -132,7 +159,7 @@ func sorted(fields map[string]value) []string { return slices.Sorted(maps.Keys(f
 
 // where returns the place of w's label, or of the nearest that encloses it.
 func (w written) where() *sourcev1.Position {
-	if at := w.author.Places(); len(at) > 0 {
+	if at := w.author().Places(); len(at) > 0 {
 		return at[0].Label
 	}
 	return nil
@@ -140,7 +167,7 @@ func (w written) where() *sourcev1.Position {
 
 // whereValue returns the place of what is written for w.
 func (w written) whereValue() *sourcev1.Position {
-	if at := w.author.Places(); len(at) > 0 {
+	if at := w.author().Places(); len(at) > 0 {
 		return at[0].Value
 	}
 	return nil
@@ -150,7 +177,7 @@ func (w written) whereValue() *sourcev1.Position {
 // encloses it.
 func (w written) whereBelow(path []string) *sourcev1.Position {
 	for ; len(path) > 0; path = path[:len(path)-1] {
-		if at := w.author.Down(path...).Places(); len(at) > 0 {
+		if at := w.author().Down(path...).Places(); len(at) > 0 {
 			return at[0].Value
 		}
 	}

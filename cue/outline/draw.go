@@ -1,8 +1,6 @@
 package outline
 
 import (
-	"strings"
-
 	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/token"
 )
@@ -36,7 +34,7 @@ func (n *node) let(d *ast.LetClause) {
 func (n *node) field(f *ast.Field, conditional bool) {
 	child := n.child(f.Label)
 	child.places = append(child.places, place{
-		label: f.Label, value: f.Value, expr: f.Value, doc: doc(f), conditional: conditional,
+		label: f.Label, value: f.Value, expr: f.Value, field: f, conditional: conditional,
 	})
 	child.expr(f.Value, conditional)
 }
@@ -154,15 +152,4 @@ func selectors(e ast.Expr) ([]string, bool) {
 		return append(path, name), ok && err == nil
 	}
 	return nil, false
-}
-
-// doc returns the comment above a field, on one line.
-func doc(f *ast.Field) string {
-	var b strings.Builder
-	for _, group := range ast.Comments(f) {
-		if group.Doc {
-			b.WriteString(group.Text())
-		}
-	}
-	return strings.Join(strings.Fields(b.String()), " ")
 }

@@ -42,8 +42,8 @@ type Place struct {
 	Route Route
 	Label *sourcev1.Position
 	Value *sourcev1.Position
-	Expr  ast.Expr // the value as it is written there
-	Doc   string   // the comment of the field, on one line
+	Expr  ast.Expr   // the value as it is written there
+	field *ast.Field // nil for an element of a list
 }
 
 // A Cursor is a value in the outline of a package, or none. It is not changed and
@@ -99,7 +99,7 @@ func (n *node) regexp(s string) *regexp.Regexp {
 type place struct {
 	label, value ast.Node
 	expr         ast.Expr
-	doc          string
+	field        *ast.Field // nil for an element of a list
 	conditional  bool
 }
 
@@ -120,7 +120,7 @@ func (c Cursor) Down(path ...string) Cursor {
 	for _, label := range path {
 		var next []reached
 		for _, r := range expand(c.at) {
-			next = append(next, r.step(label)...)
+			next = r.step(next, label)
 		}
 		c.at = next
 	}
@@ -137,7 +137,7 @@ func (c Cursor) Places() []Place {
 				route = Conditional
 			}
 			found = append(found, Place{
-				Route: route, Label: position(p.label.Pos()), Value: position(p.value.Pos()), Expr: p.expr, Doc: p.doc,
+				Route: route, Label: position(p.label.Pos()), Value: position(p.value.Pos()), Expr: p.expr, field: p.field,
 			})
 		}
 	}
@@ -145,6 +145,20 @@ func (c Cursor) Places() []Place {
 		return cmp.Or(cmp.Compare(a.Route, b.Route), depth(b)-depth(a))
 	})
 	return found
+}
+
+// Doc returns the comment above the field, on one line.
+func (p Place) Doc() string {
+	if p.field == nil {
+		return ""
+	}
+	var b strings.Builder
+	for _, group := range ast.Comments(p.field) {
+		if group.Doc {
+			b.WriteString(group.Text())
+		}
+	}
+	return strings.Join(strings.Fields(b.String()), " ")
 }
 
 // depth is how many directories deep a place's file is: a deeper one belongs to
@@ -192,8 +206,8 @@ type reached struct {
 	route Route
 }
 
-func (r reached) step(label string) []reached {
-	var next []reached
+// step appends to next what is at a label of r.
+func (r reached) step(next []reached, label string) []reached {
 	if n := r.node.fields[label]; n != nil {
 		next = append(next, reached{n, r.route})
 	}
@@ -210,29 +224,29 @@ func expand(at []reached) []reached {
 	if !slices.ContainsFunc(at, func(r reached) bool { return len(r.node.refs) > 0 }) && len(at) < 2 {
 		return at
 	}
-	var all []reached
-	seen := map[*node]bool{}
-	var add func(r reached)
-	add = func(r reached) {
-		if seen[r.node] {
-			return
-		}
-		seen[r.node] = true
-		all = append(all, r)
-		for _, ref := range r.node.refs {
-			for _, n := range ref.resolve() {
-				add(reached{n, max(r.route, Referenced)})
-			}
-		}
-	}
+	all := make([]reached, 0, 2*len(at))
 	for _, r := range at {
-		add(r)
+		all = r.appendTo(all)
 	}
 	return all
 }
 
-// resolve returns the node that the reference names, if the package has it.
-func (r reference) resolve() []*node {
+// appendTo appends r, and what it refers to, to those of all that are not there yet.
+func (r reached) appendTo(all []reached) []reached {
+	if slices.ContainsFunc(all, func(other reached) bool { return other.node == r.node }) {
+		return all
+	}
+	all = append(all, r)
+	for _, ref := range r.node.refs {
+		if n := ref.resolve(); n != nil {
+			all = reached{n, max(r.route, Referenced)}.appendTo(all)
+		}
+	}
+	return all
+}
+
+// resolve returns the node that the reference names, nil if the package has none.
+func (r reference) resolve() *node {
 	for scope := r.scope; scope != nil; scope = scope.parent {
 		n := scope.fields[r.path[0]]
 		if let := scope.lets[r.path[0]]; let != nil {
@@ -246,7 +260,7 @@ func (r reference) resolve() []*node {
 				return nil
 			}
 		}
-		return []*node{n}
+		return n
 	}
 	return nil
 }
@@ -268,11 +282,13 @@ func matches(scope *node, pattern ast.Expr, label string) bool {
 			return matches(scope, x.X, label) && matches(scope, x.Y, label)
 		}
 	case *ast.Ident:
-		for _, n := range (reference{scope.parent, []string{x.Name}}).resolve() {
-			for _, p := range n.places {
-				if p.expr != pattern && !matches(n, p.expr, label) {
-					return false
-				}
+		n := reference{scope.parent, []string{x.Name}}.resolve()
+		if n == nil {
+			return true
+		}
+		for _, p := range n.places {
+			if p.expr != pattern && !matches(n, p.expr, label) {
+				return false
 			}
 		}
 	}

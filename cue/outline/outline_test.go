@@ -118,7 +118,7 @@ func TestOpaque(t *testing.T) {
 
 func TestDoc(t *testing.T) {
 	c := draw(t, "p.cue", parent)
-	if got := c.Down("#Shared").Places()[0].Doc; got != "Of the shared." {
+	if got := c.Down("#Shared").Places()[0].Doc(); got != "Of the shared." {
 		t.Errorf("the comment is %q", got)
 	}
 }
