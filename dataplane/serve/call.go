@@ -59,7 +59,7 @@ func callerOf(ctx context.Context, req mcp.Request, session *mcp.ServerSession, 
 		wanted = met.ProtocolVersion
 	}
 	c := caller{version: spoken(wanted, meta), state: state}
-	if answers != nil {
+	if c.answers, _ = ctx.Value(answersKey{}).([]byte); c.answers == nil && answers != nil {
 		c.answers, _ = json.Marshal(answers) // it was unmarshalled
 	}
 	if c.version >= message.Modern {

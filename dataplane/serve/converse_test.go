@@ -310,6 +310,26 @@ func TestConverseKeys(t *testing.T) {
 	}
 }
 
+// TestConverseExact holds that a service gets numbers of an answer as the client wrote
+// them: those that no double is, and those that a double is written otherwise.
+func TestConverseExact(t *testing.T) {
+	proof.Ran(t)
+	for _, tt := range []struct{ book, answers, want string }{
+		{"days", `{"days":{"action":"accept","content":{"days":9007199254740993}}}`, `"days":9007199254740993`},
+		{"named", `{"name":{"action":"accept","content":{"name":"Ada","price":10.50}}}`, `"price":10.50}`},
+	} {
+		d := &desk{}
+		_, url := serving(t, Config{}, lender(upstream(t, d)))
+		params := fmt.Sprintf(`{"name":"lend_book","arguments":{"book":%q}}`, tt.book)
+		_, body := send(t, askedBy(t, url, message.Modern, params, everything))
+		more := `"inputResponses":` + tt.answers + `,"requestState":"` + stateIn(t, body) + `",`
+		_, body = send(t, askedBy(t, url, message.Modern, strings.Replace(params, "{", "{"+more, 1), everything))
+		if _, sent := d.last(); !strings.Contains(sent, tt.want) {
+			t.Errorf("%s: the service got %s, the client %s", tt.book, sent, body)
+		}
+	}
+}
+
 // everything is what a client declares that can be asked for everything.
 const everything = `{"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{}}`
 
