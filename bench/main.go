@@ -22,10 +22,11 @@ type command struct {
 
 func commands() map[string]command {
 	return map[string]command{
-		"call":   {"what a call costs, against a reverse proxy and a server written by hand", call},
-		"reload": {"calls that fail while bundles are replaced, and how soon a change serves", reload},
-		"start":  {"how soon a node answers after its start, and a module is vetted", start},
-		"soak":   {"what stays behind after many calls and reloads", soak},
+		"call":    {"what a call costs, against a reverse proxy and a server written by hand", call},
+		"reload":  {"calls that fail while bundles are replaced, and how soon a change serves", reload},
+		"start":   {"how soon a node answers after its start, and a module is vetted", start},
+		"deliver": {"how soon all nodes run what an operator applied, and what a stream costs", deliver},
+		"soak":    {"what stays behind after many calls and reloads", soak},
 	}
 }
 

@@ -30,6 +30,7 @@ type process struct {
 	cmd   *exec.Cmd
 	addr  string // host:port
 	admin string // host:port that has /metrics
+	log   string // file; "" for servers of this program
 }
 
 // spawn starts one of this program's own servers.
@@ -57,42 +58,66 @@ func spawn(ctx context.Context, kind string, args ...string) (*process, error) {
 
 // startNode starts binary, a bindery-node, with a bundle. Its log goes to a file.
 func startNode(ctx context.Context, binary, bundle, dir string, args ...string) (*process, error) {
-	logFile, err := os.CreateTemp(dir, "node-*.log")
+	args = append([]string{"--bundle", bundle, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--drain-delay", "0s"}, args...)
+	return startDaemon(ctx, dir, binary, args...)
+}
+
+// startDaemon starts a bindery-node or a bindery-controlplane and waits until it is
+// ready. Its log goes to a file in dir.
+func startDaemon(ctx context.Context, dir, binary string, args ...string) (*process, error) {
+	logFile, err := os.CreateTemp(dir, filepath.Base(binary)+"-*.log")
 	if err != nil {
 		return nil, err
 	}
 	defer logFile.Close()
-	args = append([]string{"--bundle", bundle, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--drain-delay", "0s", "--log-format", "json"}, args...)
-	p := &process{cmd: exec.CommandContext(ctx, binary, args...)}
+	p := &process{cmd: exec.CommandContext(ctx, binary, append(args, "--log-format", "json")...), log: logFile.Name()}
 	p.cmd.Stderr = logFile
 	p.cmd.Env = append(os.Environ(), "BINDERY_SECRET_MERCHANT_TOKEN="+token, "BINDERY_SECRET_PSP_TOKEN="+token)
 	if err := p.cmd.Start(); err != nil {
 		return nil, err
 	}
-	if err := p.listening(logFile.Name()); err != nil {
+	if err := p.listening(); err != nil {
 		p.stop()
 		return nil, err
 	}
 	return p, nil
 }
 
-// listening waits for the line of the node's log that says where it listens, and
-// until it has something to serve.
-func (p *process) listening(log string) error {
+// A line is what is read of a daemon's log.
+type line struct {
+	Time       time.Time
+	Msg        string
+	MCP, Admin string // where a node serves
+	Listen     string // where a control plane serves
+	HTTP       string
+	Revision   uint64
+}
+
+// logged returns the lines of the daemon's log whose message is msg.
+func (p *process) logged(msg string) ([]line, error) {
+	data, err := os.ReadFile(p.log)
+	var found []line
+	for raw := range bytes.Lines(data) {
+		var l line
+		if json.Unmarshal(raw, &l) == nil && l.Msg == msg {
+			found = append(found, l)
+		}
+	}
+	return found, err
+}
+
+// listening waits for the line of the daemon's log that says where it listens, and
+// until it is ready.
+func (p *process) listening() error {
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		data, err := os.ReadFile(log)
+		serving, err := p.logged("serving")
 		if err != nil {
 			return err
 		}
-		for line := range bytes.Lines(data) {
-			var serving struct{ Msg, MCP, Admin string }
-			if json.Unmarshal(line, &serving) == nil && serving.Msg == "serving" {
-				p.addr, p.admin = serving.MCP, serving.Admin
-			}
-		}
-		if p.admin == "" {
+		if len(serving) == 0 {
 			continue
 		}
+		p.addr, p.admin = serving[0].MCP+serving[0].Listen, serving[0].Admin+serving[0].HTTP
 		if resp, err := http.Get("http://" + p.admin + "/readyz"); err == nil {
 			resp.Body.Close()
 			if resp.StatusCode == http.StatusOK {
@@ -100,8 +125,8 @@ func (p *process) listening(log string) error {
 			}
 		}
 	}
-	data, _ := os.ReadFile(log) // what there is of it
-	return fmt.Errorf("the node is not ready:\n%s", data)
+	data, _ := os.ReadFile(p.log) // what there is of it
+	return fmt.Errorf("%s is not ready:\n%s", filepath.Base(p.cmd.Path), data)
 }
 
 // stop ends the process and waits for it.

@@ -99,7 +99,7 @@ func (cfg Config) check() error {
 		return fmt.Errorf("group %w", err)
 	}
 	for _, addr := range cfg.Addrs {
-		conn, err := dial(addr, cfg.DialOptions)
+		conn, err := Dial(addr, cfg.DialOptions...)
 		if err != nil {
 			return fmt.Errorf("control plane %q: %w", addr, err)
 		}
@@ -108,10 +108,10 @@ func (cfg Config) check() error {
 	return nil
 }
 
-// dial makes a connection without connecting: the first stream does that. Each
+// Dial makes a connection without connecting: the first stream does that. Each
 // attempt has a connection of its own, so that gRPC's own waiting does not add to
 // ours.
-func dial(addr string, options []grpc.DialOption) (*grpc.ClientConn, error) {
+func Dial(addr string, options ...grpc.DialOption) (*grpc.ClientConn, error) {
 	ours := []grpc.DialOption{
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 10 * time.Second, Timeout: 5 * time.Second}),
 		grpc.WithConnectParams(grpc.ConnectParams{Backoff: backoff.DefaultConfig, MinConnectTimeout: 5 * time.Second}),

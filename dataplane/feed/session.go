@@ -37,7 +37,7 @@ func (d *dialer) session(ctx context.Context, addr string) {
 
 // stream connects, and takes what comes. It returns why it ended, never nil.
 func stream(ctx context.Context, a *activator, addr string) error {
-	conn, err := dial(addr, a.cfg.DialOptions)
+	conn, err := Dial(addr, a.cfg.DialOptions...)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package controlplane
 import (
 	"context"
 	"net/http"
+	"regexp"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -48,6 +49,10 @@ type metrics struct {
 	compile   prometheus.Histogram
 }
 
+// liveHeap is what the heap held when garbage was last collected: what is in use in
+// between depends on the collector.
+var liveHeap = regexp.MustCompile(`^/gc/heap/live:bytes$`)
+
 func newMetrics(nodes *discovery.Server) *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
@@ -60,7 +65,8 @@ func newMetrics(nodes *discovery.Server) *metrics {
 		}),
 	}
 	m.registry.MustRegister(m.revisions, m.compile, nodesCollector{nodes},
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+		collectors.NewGoCollector(collectors.WithGoCollectorRuntimeMetrics(collectors.GoRuntimeMetricsRule{Matcher: liveHeap})),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	counts := &nodes.Counts
 	m.registry.MustRegister(
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
