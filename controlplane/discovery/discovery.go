@@ -77,9 +77,13 @@ func New(cfg Config) *Server {
 	return &Server{cfg: cfg, stopping: make(chan struct{}), groups: map[string]*group{}}
 }
 
+// ahead is how many bytes a client may send ahead of what is read.
+const ahead = 1 << 20
+
 // ServerOptions returns the options that a gRPC server of the discovery service
 // needs: the codec that shares encoded bytes, keepalive of 10 s + 5 s in place of
-// gRPC's two hours, and limits of what one client may do.
+// gRPC's two hours, windows that stay as they are, and limits of what one client may
+// do.
 func ServerOptions() []grpc.ServerOption {
 	return []grpc.ServerOption{
 		grpc.ForceServerCodecV2(newCodec()),
@@ -88,6 +92,8 @@ func ServerOptions() []grpc.ServerOption {
 		grpc.ConnectionTimeout(10 * time.Second),
 		grpc.MaxConcurrentStreams(256),
 		grpc.MaxHeaderListSize(16 << 10),
+		grpc.StaticStreamWindowSize(ahead),
+		grpc.StaticConnWindowSize(ahead),
 	}
 }
 

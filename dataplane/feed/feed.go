@@ -108,6 +108,9 @@ func (cfg Config) check() error {
 	return nil
 }
 
+// ahead is how many bytes a control plane may send ahead of what is read.
+const ahead = 1 << 20
+
 // Dial makes a connection without connecting: the first stream does that. Each
 // attempt has a connection of its own, so that gRPC's own waiting does not add to
 // ours.
@@ -115,6 +118,8 @@ func Dial(addr string, options ...grpc.DialOption) (*grpc.ClientConn, error) {
 	ours := []grpc.DialOption{
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 10 * time.Second, Timeout: 5 * time.Second}),
 		grpc.WithConnectParams(grpc.ConnectParams{Backoff: backoff.DefaultConfig, MinConnectTimeout: 5 * time.Second}),
+		grpc.WithStaticStreamWindowSize(ahead),
+		grpc.WithStaticConnWindowSize(ahead),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(irv1.MaxBundle + irv1.MaxBlob)),
 	}
 	return grpc.NewClient(addr, append(ours, options...)...)
