@@ -10,9 +10,13 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// pace is the shortest time between two looks at a group: its nodes may answer by
-// the thousand.
-const pace = 20 * time.Millisecond
+// Between two looks at a group is some time, for its nodes answer by the thousand:
+// this, or as many times what the last look took. Only when the last node has answered
+// is there nothing to wait for.
+const (
+	minPace = 20 * time.Millisecond
+	perLook = 9
+)
 
 // outcome waits for the group's nodes when there is something to wait for, and
 // returns how it ended. send is given the state of the rollout whenever it changed.
@@ -39,7 +43,8 @@ func (s *Server) follow(ctx context.Context, r *adminv1.Revision, wait time.Dura
 	w := s.newWatch(r)
 	var last *adminv1.Rollout
 	for {
-		changed := s.cfg.Nodes.Changed(r.GetGroup())
+		changed, settled := s.cfg.Nodes.Changed(r.GetGroup())
+		began := time.Now()
 		v := w.look(ctx)
 		if v.superseded != 0 {
 			return nil, errSuperseded(r, v.superseded)
@@ -54,6 +59,7 @@ func (s *Server) follow(ctx context.Context, r *adminv1.Revision, wait time.Dura
 		if v.result != adminv1.Result_RESULT_UNSPECIFIED {
 			return o, nil
 		}
+		pace := time.After(max(minPace, perLook*time.Since(began)))
 		select {
 		case <-changed:
 		case <-timeout.C:
@@ -64,7 +70,10 @@ func (s *Server) follow(ctx context.Context, r *adminv1.Revision, wait time.Dura
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
-		time.Sleep(pace)
+		select {
+		case <-settled:
+		case <-pace:
+		}
 	}
 }
 

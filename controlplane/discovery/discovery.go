@@ -127,13 +127,14 @@ func (s *Server) Nodes(groupName string) (nodes []rollout.Node) {
 	return nodes
 }
 
-// Changed returns a channel that is closed when anything about a group changes. To
-// miss nothing, take it before looking at the nodes.
-func (s *Server) Changed(groupName string) (changed <-chan struct{}) {
+// Changed returns a channel that is closed when anything about a group changes, and
+// one that is closed when the last of its pending nodes is pending no more. To miss
+// nothing, take them before looking at the nodes.
+func (s *Server) Changed(groupName string) (changed, settled <-chan struct{}) {
 	g := s.group(groupName)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.changed
+	return wait(&g.changed), wait(&g.settled)
 }
 
 // Ran reports whether some node of the group ran the generation with that number

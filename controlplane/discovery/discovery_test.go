@@ -111,7 +111,7 @@ func nack(gen *discoveryv1.Generation, reasons ...*discoveryv1.Reason) *discover
 func (s *server) node(t testing.TB, id string, ok func(rollout.Node) bool) rollout.Node {
 	t.Helper()
 	for timeout := time.After(20 * time.Second); ; {
-		changed := s.Changed("default")
+		changed, _ := s.Changed("default")
 		nodes := s.Nodes("default")
 		for _, n := range nodes {
 			if n.ID() == id && ok(n) {
@@ -320,7 +320,7 @@ func TestForget(t *testing.T) {
 	cancel()
 	s.node(t, "a", in(rollout.Disconnected))
 	for timeout := time.After(20 * time.Second); ; {
-		changed := s.Changed("default")
+		changed, _ := s.Changed("default")
 		if len(s.Groups()) == 0 {
 			return
 		}

@@ -14,7 +14,8 @@ type group struct {
 	machine  rollout.Group
 	streams  map[rollout.Stream]*stream
 	delivery *delivery     // of the wanted generation; nil: none
-	changed  chan struct{} // closed, and replaced, when anything changes
+	changed  chan struct{} // closed when anything changes; nil: nobody waits for that
+	settled  chan struct{} // closed when the last pending node is no more; nil likewise
 }
 
 // A stream is the mailbox of one connected node.
@@ -31,7 +32,7 @@ type offer struct {
 }
 
 func newGroup() *group {
-	return &group{streams: map[rollout.Stream]*stream{}, changed: make(chan struct{})}
+	return &group{streams: map[rollout.Stream]*stream{}}
 }
 
 func newStream(id rollout.Stream, hello *discoveryv1.Hello) *stream {
@@ -43,6 +44,7 @@ func newStream(id rollout.Stream, hello *discoveryv1.Hello) *stream {
 func (g *group) do(event func(m *rollout.Group, now time.Time) []rollout.Action) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	pending := g.machine.Pending()
 	for _, a := range event(&g.machine, time.Now()) {
 		st := g.streams[a.Stream]
 		if a.End {
@@ -52,8 +54,26 @@ func (g *group) do(event func(m *rollout.Group, now time.Time) []rollout.Action)
 		}
 		st.put(offer{g.delivery, a.Held})
 	}
-	close(g.changed)
-	g.changed = make(chan struct{})
+	tell(&g.changed)
+	if pending > 0 && g.machine.Pending() == 0 {
+		tell(&g.settled)
+	}
+}
+
+// tell wakes those who wait for c.
+func tell(c *chan struct{}) {
+	if *c != nil {
+		close(*c)
+		*c = nil
+	}
+}
+
+// wait returns a channel that [tell] closes.
+func wait(c *chan struct{}) <-chan struct{} {
+	if *c == nil {
+		*c = make(chan struct{})
+	}
+	return *c
 }
 
 // put leaves o in the mailbox, in place of what is there. Its callers hold the

@@ -12,8 +12,8 @@ import (
 // FuzzGroup plays nodes that answer as they like, and come and go, and holds these
 // laws. A stream has one open offer at most. No offer comes before what its node
 // runs. No boot is offered what it refused for good. No generation is offered twice
-// on one stream. And a node that owes no answer is never pending: it runs what is
-// wanted, or the reason why not is known.
+// on one stream. A node that owes no answer is never pending: it runs what is
+// wanted, or the reason why not is known. And as many are pending as it says.
 func FuzzGroup(f *testing.F) {
 	f.Add([]byte("cabnca"))
 	f.Add([]byte{0, 0x11, 0x02, 0, 0x13, 0x24, 0x05, 0, 0x12, 0x16, 0x27})
@@ -135,8 +135,12 @@ func (w *world) check() {
 	for _, p := range w.nodes {
 		streams[p.id] = p
 	}
+	pending := 0
 	for _, n := range w.group.Nodes() {
 		p := streams[n.ID()]
+		if n.State == Pending {
+			pending++
+		}
 		switch {
 		case (p == nil) != (n.State == Disconnected):
 			w.t.Fatalf("%s: state %d, connected %t", n.ID(), n.State, p != nil)
@@ -146,5 +150,8 @@ func (w *world) check() {
 		case n.State == Synced && !p.running.Same(n.Wanted):
 			w.t.Fatalf("%s is synced and runs %s, not %s", n.ID(), short(p.running), short(n.Wanted))
 		}
+	}
+	if got := w.group.Pending(); got != pending {
+		w.t.Fatalf("%d nodes are said to be pending, and %d are", got, pending)
 	}
 }

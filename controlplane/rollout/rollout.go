@@ -10,7 +10,6 @@ package rollout
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"time"
 
@@ -72,7 +71,8 @@ func (n *Node) ID() string { return n.Hello.GetNode() }
 // and without nodes. It is not safe for concurrent use.
 type Group struct {
 	wanted  Wanted
-	nodes   map[string]*node
+	nodes   []*node // sorted by name
+	pending int     // of them
 	streams map[Stream]*node
 	ran     map[uint64]bool // numbers, of the wanted epoch, that some node ran
 }
@@ -99,8 +99,8 @@ func (g *Group) Commit(at time.Time, w Wanted) []Action {
 	}
 	g.wanted = w
 	var actions []Action
-	for _, id := range slices.Sorted(maps.Keys(g.nodes)) {
-		actions = append(actions, g.settle(at, g.nodes[id])...)
+	for _, n := range g.nodes {
+		actions = append(actions, g.settle(at, n)...)
 	}
 	return actions
 }
@@ -109,12 +109,8 @@ func (g *Group) Commit(at time.Time, w Wanted) []Action {
 // same node is ended.
 func (g *Group) Connect(at time.Time, s Stream, hello *discoveryv1.Hello) []Action {
 	var actions []Action
-	n := g.nodes[hello.GetNode()]
-	switch {
-	case n == nil:
-		n = &node{}
-		g.add(hello.GetNode(), n)
-	case n.stream != 0:
+	n := g.node(hello)
+	if n.stream != 0 {
 		actions = append(actions, Action{Stream: n.stream, End: true})
 		delete(g.streams, n.stream)
 	}
@@ -173,8 +169,9 @@ func (g *Group) Nack(at time.Time, s Stream, nack *discoveryv1.Nack) []Action {
 
 // Forget drops the node if it has been disconnected since before the given time.
 func (g *Group) Forget(id string, before time.Time) {
-	if n := g.nodes[id]; n != nil && n.State == Disconnected && n.Since.Before(before) {
-		delete(g.nodes, id)
+	i, known := g.find(id)
+	if known && g.nodes[i].State == Disconnected && g.nodes[i].Since.Before(before) {
+		g.nodes = slices.Delete(g.nodes, i, i+1)
 	}
 }
 
@@ -188,9 +185,11 @@ func (g *Group) Nodes() []Node {
 	for _, n := range g.nodes {
 		nodes = append(nodes, n.Node)
 	}
-	slices.SortFunc(nodes, func(a, b Node) int { return cmp.Compare(a.ID(), b.ID()) })
 	return nodes
 }
+
+// Pending returns how many nodes are pending.
+func (g *Group) Pending() int { return g.pending }
 
 // Ran reports whether some node acknowledged the generation with that number, or
 // held it when it connected.
@@ -208,15 +207,28 @@ func (g *Group) Highest(epoch uint64) uint64 {
 	return highest
 }
 
-func (g *Group) add(id string, n *node) {
-	if g.nodes == nil {
-		g.nodes, g.streams, g.ran = map[string]*node{}, map[Stream]*node{}, map[uint64]bool{}
+// find returns where in nodes the one with that name is, or would be.
+func (g *Group) find(id string) (int, bool) {
+	return slices.BinarySearchFunc(g.nodes, id, func(n *node, id string) int { return cmp.Compare(n.ID(), id) })
+}
+
+// node returns the node that says hello; it is made when it is not known.
+func (g *Group) node(hello *discoveryv1.Hello) *node {
+	i, known := g.find(hello.GetNode())
+	if !known {
+		g.nodes = slices.Insert(g.nodes, i, &node{Node: Node{Hello: hello}})
 	}
-	g.nodes[id] = n
+	if g.streams == nil {
+		g.streams, g.ran = map[Stream]*node{}, map[uint64]bool{}
+	}
+	return g.nodes[i]
 }
 
 // run notes what a node runs. What it refused before it could run it is past.
 func (g *Group) run(n *node, gen *discoveryv1.Generation) {
+	if gen.Same(g.wanted.Generation) {
+		gen = g.wanted.Generation // one message for all nodes
+	}
 	n.Running = gen
 	if gen == nil {
 		return

@@ -24,6 +24,12 @@ type verdict struct {
 func (g *Group) settle(at time.Time, n *node) []Action {
 	v := g.judge(n)
 	if v.state != n.State {
+		switch Pending {
+		case v.state:
+			g.pending++
+		case n.State:
+			g.pending--
+		}
 		n.State, n.Since = v.state, at
 	}
 	n.Wanted = g.wanted.Generation
