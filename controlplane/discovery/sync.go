@@ -1,9 +1,9 @@
 package discovery
 
 import (
-	"context"
 	"errors"
 	"io"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -28,11 +28,10 @@ const (
 
 type syncServer = grpc.BidiStreamingServer[discoveryv1.SyncRequest, discoveryv1.SyncResponse]
 
-// Sync serves one node until either side ends the stream. Everything about the
-// stream happens in this goroutine, but for waiting for the node's next message.
+// Sync serves one node until either side ends the stream. This goroutine sends; what
+// the node says is taken where it is received, so that an answer waits for nobody.
 func (s *Server) Sync(srv syncServer) error {
-	inbox := receive(srv)
-	hello, err := s.hello(srv.Context(), inbox)
+	hello, err := s.hello(srv)
 	if errors.Is(err, io.EOF) {
 		return nil
 	} else if err != nil {
@@ -44,7 +43,9 @@ func (s *Server) Sync(srv syncServer) error {
 	g.connect(st)
 	s.Counts.Streams.Add(1)
 	log.Info("node connected", "boot", hello.GetBoot(), "build", hello.GetBuild(), "held", hello.GetHeld().GetNumber())
-	err = s.serve(srv, g, st, inbox)
+	answered := make(chan error, 1)
+	go func() { answered <- s.answers(srv, g, st) }()
+	err = s.serve(srv, st, answered)
 	s.Counts.Streams.Add(-1)
 	g.disconnect(st)
 	log.Info("node disconnected", "cause", err)
@@ -52,38 +53,20 @@ func (s *Server) Sync(srv syncServer) error {
 	return err
 }
 
-type received struct {
-	message *discoveryv1.SyncRequest
-	err     error // the last one: no message follows
-}
-
-// receive passes on what the node sends until the stream ends. Its last message may
-// be lost to the end of the stream's context, so readers watch that too.
-func receive(srv syncServer) <-chan received {
-	inbox := make(chan received)
-	go func() {
-		for {
-			m, err := srv.Recv()
-			select {
-			case inbox <- received{m, err}:
-			case <-srv.Context().Done():
-				return
-			}
-			if err != nil {
-				return
-			}
-		}
-	}()
-	return inbox
-}
-
 // hello waits for the first message. The error is io.EOF when the node ends the
 // stream instead.
-func (s *Server) hello(ctx context.Context, inbox <-chan received) (*discoveryv1.Hello, error) {
+func (s *Server) hello(srv syncServer) (*discoveryv1.Hello, error) {
+	type received struct {
+		message *discoveryv1.SyncRequest
+		err     error
+	}
+	first := make(chan received, 1)
+	go func() {
+		m, err := srv.Recv()
+		first <- received{m, err}
+	}()
 	select {
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case r := <-inbox:
+	case r := <-first:
 		if r.err != nil {
 			return nil, r.err
 		}
@@ -126,29 +109,42 @@ func checkGeneration(g *discoveryv1.Generation) error {
 	return nil
 }
 
-// serve sends what is offered and takes answers.
-func (s *Server) serve(srv syncServer, g *group, st *stream, inbox <-chan received) error {
+// serve sends what is offered until the stream is to end.
+func (s *Server) serve(srv syncServer, st *stream, answered <-chan error) error {
 	for {
 		select {
 		case o := <-st.offer:
 			if err := s.push(srv, o); err != nil {
 				return err
 			}
-		case r := <-inbox:
-			if errors.Is(r.err, io.EOF) {
-				return nil
-			} else if r.err != nil {
-				return r.err
-			}
-			if err := s.answer(g, st, r.message); err != nil {
-				return err
-			}
-		case <-srv.Context().Done():
-			return srv.Context().Err()
+		case err := <-answered:
+			return err
 		case <-st.ended:
 			return status.Errorf(codes.Aborted, "another stream of node %q began: do two nodes have one id?", st.hello.GetNode())
 		case <-s.stopping:
 			return errStopping()
+		}
+	}
+}
+
+// answers takes what the node says until the stream ends, and returns nil when the
+// node ended it. Nobody else would catch a panic here, and it must end this stream only.
+func (s *Server) answers(srv syncServer, g *group, st *stream) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			s.cfg.Log.Error("an answer panicked", "node", st.hello.GetNode(), "panic", r, "stack", string(debug.Stack()))
+			err = status.Error(codes.Internal, "the control plane made a mistake: look at its log and report it")
+		}
+	}()
+	for {
+		m, err := srv.Recv()
+		if errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if err := s.answer(g, st, m); err != nil {
+			return err
 		}
 	}
 }
