@@ -34,8 +34,8 @@ var arrayStyles = map[string]irv1.ArrayStyle{
 	"csv":     irv1.ArrayStyle_ARRAY_STYLE_CSV,
 }
 
-func (rd *reading) arguments(t *irv1.Tool, v value) []*irv1.Argument {
-	fields, places, said := v.fields(), irv1.Places{}, map[string]string{}
+func (rd *reading) arguments(t *irv1.Tool, fields map[string]value) []*irv1.Argument {
+	places, said := irv1.Places{}, map[string]string{}
 	var all []*irv1.Argument
 	for _, name := range sorted(fields) {
 		f := fields[name]
@@ -64,12 +64,12 @@ func (rd *reading) argument(name string, v value) *irv1.Argument {
 	a := &irv1.Argument{
 		Name:        name,
 		In:          locations[v.get("in").text()],
-		Type:        argumentType(v),
 		Required:    v.get("required").flag(),
 		Description: v.get("description").text(),
 		Nullable:    v.get("nullable").flag(),
 		Checked:     v.get("schema").exists() || v.get("enum").exists(),
 	}
+	a.Type = argumentType(a, v)
 	if header := v.get("mcpHeader").text(); header != "" {
 		a.ClientHeader = textproto.CanonicalMIMEHeaderKey(irv1.ClientHeaderPrefix + header)
 	}
@@ -91,12 +91,12 @@ func (rd *reading) argument(name string, v value) *irv1.Argument {
 	return a
 }
 
-// argumentType returns the type that is written, or what holds without one.
-func argumentType(v value) irv1.ArgumentType {
+// argumentType returns the type that is written, or what holds for a without one.
+func argumentType(a *irv1.Argument, v value) irv1.ArgumentType {
 	switch typ := v.get("type"); {
 	case typ.exists():
 		return argumentTypes[typ.text()]
-	case v.get("schema").exists() && v.get("in").quiet() == "body":
+	case a.GetIn() == irv1.ArgumentIn_ARGUMENT_IN_BODY && v.get("schema").exists():
 		return irv1.ArgumentType_ARGUMENT_TYPE_ANY
 	}
 	return irv1.ArgumentType_ARGUMENT_TYPE_STRING
@@ -129,10 +129,13 @@ func placeOf(name, as string) []string {
 }
 
 // argumentSchemas adds what arguments are held to beside their types.
-func (rd *reading) argumentSchemas(in *input, v value) {
+func (rd *reading) argumentSchemas(in *input, fields map[string]value) {
 	in.schemas, in.enums = map[string]*document.Value{}, map[string]*document.Value{}
-	fields := v.fields()
-	for _, name := range sorted(fields) {
+	for _, a := range in.tool.GetArguments() {
+		name := a.GetName()
+		if !a.GetChecked() {
+			continue
+		}
 		if ref := fields[name].get("schema"); ref.exists() {
 			in.schemas[name] = rd.bundled(in.bundle, ref, name)
 		}
@@ -158,6 +161,7 @@ func (rd *reading) checkArgument(a *irv1.Argument, v value) {
 		return // that has been reported, and all else follows from it
 	}
 	body, array := a.GetIn() == irv1.ArgumentIn_ARGUMENT_IN_BODY, a.Items != nil
+	schema := a.GetChecked() && v.get("schema").exists()
 	idle := func(field, why string) {
 		if f := v.get(field); f.exists() {
 			rd.idleField(f, field, why)
@@ -171,12 +175,12 @@ func (rd *reading) checkArgument(a *irv1.Argument, v value) {
 	}
 	if !body {
 		idle("nullable", "null is a value in the body only")
-	} else if v.get("schema").exists() {
+	} else if schema {
 		for _, field := range []string{"type", "items", "nullable"} {
 			idle(field, "the schema says what an argument of the body is")
 		}
 	}
-	if v.get("schema").exists() {
+	if schema {
 		idle("enum", "the schema says which values are accepted")
 	}
 	if a.GetType() == irv1.ArgumentType_ARGUMENT_TYPE_OBJECT {
@@ -185,7 +189,9 @@ func (rd *reading) checkArgument(a *irv1.Argument, v value) {
 			rd.misplacedObject(v.get("type"))
 		}
 	}
-	rd.checkEnum(a, v.get("enum"))
+	if a.GetChecked() {
+		rd.checkEnum(a, v.get("enum"))
+	}
 }
 
 // checkEnum reports accepted values that no value of the type is equal to.
@@ -247,8 +253,7 @@ func (rd *reading) checkWireName(t *irv1.Tool, a *irv1.Argument, v value) {
 
 // checkClientHeaders reports an argument that clients cannot say in a header: they
 // look at the type in its schema, one of properties.
-func (rd *reading) checkClientHeaders(t *irv1.Tool, properties *document.Value, args value) {
-	declared := args.fields()
+func (rd *reading) checkClientHeaders(t *irv1.Tool, properties *document.Value, declared map[string]value) {
 	for _, a := range t.GetArguments() {
 		typ, _ := properties.Get(a.GetName()).Get("type").AsString()
 		if a.GetClientHeader() != "" && typ != "string" && typ != "integer" && typ != "boolean" {
@@ -271,8 +276,7 @@ func (c claims) argument(v value, header string, meta []string) {
 }
 
 // checkArguments holds the arguments against the method and the path.
-func (rd *reading) checkArguments(t *irv1.Tool, v value) {
-	declared := v.get("args").fields()
+func (rd *reading) checkArguments(t *irv1.Tool, v value, declared map[string]value) {
 	var inPath []string
 	for _, part := range t.GetPath() {
 		name := part.GetArgument()

@@ -183,6 +183,9 @@ func (rd *reading) checkAsks(v value) {
 		names = append(names, t.GetName())
 	}
 	for _, t := range rd.out.ir.GetTools() {
+		if len(t.GetAsks()) == 0 {
+			continue
+		}
 		asks := tools[t.GetName()].get("asks").fields()
 		for i, a := range t.GetAsks() {
 			at := asks[a.GetName()]

@@ -89,13 +89,21 @@ func (b *batch) compile(ctx context.Context) (res result, err error) {
 	defer recovered(&res.problems, b.packages[0])
 	var units []*unit
 	units, res.strange = b.load(report{&res.problems})
-	for _, u := range units {
+	err = each(ctx, units, func(u *unit) { res.bindings = append(res.bindings, u.compile(&res.problems)...) })
+	return res, err
+}
+
+// each calls do with each unit, which is let go then. The error is that of ctx.
+func each(ctx context.Context, units []*unit, do func(*unit)) error {
+	for i, u := range units {
 		if ctx.Err() != nil {
-			return res, context.Cause(ctx)
+			return context.Cause(ctx)
 		}
-		res.bindings = append(res.bindings, u.compile(&res.problems)...)
+		do(u)
+		u.forget()
+		units[i] = nil
 	}
-	return res, nil
+	return nil
 }
 
 // recovered turns a panic into a diagnostic for a package. CUE has bugs that panic;

@@ -41,7 +41,7 @@ func (rd *reading) documents(v value) {
 			continue
 		}
 		body.note()
-		rd.out.parts = append(rd.out.parts, part{rd.out.name, f.written, d, read.Root})
+		rd.out.parts = append(rd.out.parts, part{rd.out.name, rd.unit.later(f.written), d, read.Root})
 		rd.out.ir.Documents = append(rd.out.ir.Documents, d)
 	}
 }

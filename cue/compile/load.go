@@ -35,18 +35,20 @@ type unit struct {
 	context  *cue.Context
 }
 
-// A batch is packages that are loaded together and built in one context. They share
-// syntax trees, which building a package changes, and what they import: only one
-// goroutine may work on them. All of it is in memory until the last one is read.
+// A batch is packages that are loaded together. They share syntax trees, which building
+// a package changes, and what they import: only one goroutine may work on them.
 type batch struct {
 	module   *module
 	packages []*pkg
 }
 
-// batchSize is how many bytes of CUE a batch has at most, unless one package has more.
-// To load and build the language costs as much as some KiB of bindings; to evaluate
-// bindings takes a thousand times their size in memory.
-const batchSize = 32 << 10
+// Loading a batch costs parsing the language, and a context costs building it. What is
+// loaded takes thirty times its size in memory until the batch is done, and what is
+// evaluated hundreds of times until its context is let go.
+const (
+	batchSize   = 256 << 10 // bytes of CUE in a batch, unless one package has more
+	contextSize = 32 << 10  // as batchSize
+)
 
 // batches deals the packages that are sound to batches.
 func (m *module) batches() []*batch {
@@ -59,12 +61,8 @@ func (m *module) batches() []*batch {
 		if slices.ContainsFunc(p.files, func(f *file) bool { return f.broken }) {
 			continue
 		}
-		size := 0
-		for _, f := range p.files {
-			size += len(m.cue[f.path])
-		}
-		if room -= size; room < 0 || len(all) == 0 {
-			all, room = append(all, &batch{module: m}), batchSize-size
+		if room -= p.size(); room < 0 || len(all) == 0 {
+			all, room = append(all, &batch{module: m}), batchSize-p.size()
 		}
 		last := all[len(all)-1]
 		last.packages = append(last.packages, p)
@@ -83,13 +81,18 @@ func (b *batch) load(r report) (units []*unit, strange []string) {
 		strange = append(strange, tag)
 		instances = load.Instances(args, b.module.config(tags))
 	}
-	context := cuecontext.New()
+	var in *cue.Context
+	room := 0
 	for i, inst := range instances {
 		for _, e := range errors.Errors(inst.Err) {
 			r.load(e)
 		}
 		if inst.Err == nil && i < len(b.packages) && len(instances) == len(args) {
-			units = append(units, &unit{b.packages[i], b.module, inst, context})
+			p := b.packages[i]
+			if room -= p.size(); room < 0 {
+				in, room = cuecontext.New(), contextSize-p.size()
+			}
+			units = append(units, &unit{p, b.module, inst, in})
 		}
 	}
 	return units, strange
@@ -122,8 +125,8 @@ func (m *module) config(tags []string) *load.Config {
 	return &load.Config{Dir: home, ModuleRoot: home, Overlay: overlay, Tags: tags, Tests: m.tested, Registry: noRegistry{}, Env: []string{}}
 }
 
-// build makes a value of the package, in the context of its batch: contexts keep all
-// that was ever built in them.
+// build makes a value of the package, in a context that it shares with few: contexts
+// keep all that was ever built in them.
 func (u *unit) build() cue.Value { return u.context.BuildInstance(u.instance) }
 
 // position returns the place of p in the author's files, and nil when it is in none

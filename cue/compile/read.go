@@ -73,7 +73,7 @@ func (u *unit) read(name string, v value, r report) *binding {
 	v.source = source
 	b := &binding{name: name, dir: u.dir, ir: &irv1.Binding{Name: name}, at: v.where()}
 	b.toolAt, b.promptAt = map[string]*sourcev1.Position{}, map[string]*sourcev1.Position{}
-	b.source = v.written
+	b.source = u.later(v.written)
 	rd := &reading{report: r, unit: u, out: b, schema: v.get("schema")}
 	v.note()
 	b.ir.Title = v.get("title").text()

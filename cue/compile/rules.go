@@ -134,10 +134,10 @@ func (m *module) checkPackages(r report) {
 	root, at := "", (*ast.File)(nil)
 	for _, p := range m.sorted() {
 		for _, f := range p.own {
-			if root == "" && (p.dir == "." || p.names() != nil) {
+			if root == "" && (p.dir == "." || p.bindings != nil) {
 				root, at = p.name, f.syntax
 			}
-			if f.pkg != root && root != "" && (p.dir == "." || p.names() != nil) {
+			if f.pkg != root && root != "" && (p.dir == "." || p.bindings != nil) {
 				r.otherPackage(f, root, at)
 				f.broken = true
 			}
@@ -182,13 +182,13 @@ func (m *module) checkOwners(r report) {
 		}
 		above := map[string]*pkg{} // the shallowest wins
 		for _, q := range m.above(p) {
-			for _, name := range q.names() {
+			for _, name := range q.bindings {
 				above[name] = q
 			}
 		}
-		for _, name := range p.names() {
+		for _, name := range p.bindings {
 			if q := above[name]; q != nil {
-				r.notOwner(name, p.tree.Down("bindings", name).Places(), q)
+				r.notOwner(name, draw(p.own).Down("bindings", name).Places(), q)
 			}
 		}
 		p.inherited = above

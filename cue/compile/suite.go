@@ -39,8 +39,9 @@ func Tested(ctx context.Context, sources *sourcev1.Sources) (*Suite, error) {
 	var all []stated
 	group, groupCtx := errgroup.WithContext(ctx)
 	if m.sound {
-		tests := m.withTests(report{found})
+		tests := m.clone()
 		group.Go(func() (err error) {
+			tests.takeTests(report{found})
 			all, err = tests.cases(groupCtx, found)
 			return err
 		})
@@ -62,20 +63,30 @@ func Tested(ctx context.Context, sources *sourcev1.Sources) (*Suite, error) {
 	return s, nil
 }
 
-// withTests returns the module as its tests see it.
-func (m *module) withTests(r report) *module {
-	t := *m
-	t.tested = true
-	t.files = slices.Clone(m.files)
+// clone returns a module that shares nothing with m that compiling changes. It has
+// no packages.
+func (m *module) clone() *module {
+	c := *m
+	c.packages = nil
+	c.files = make([]*file, len(m.files))
+	for i, f := range m.files {
+		own := *f
+		c.files[i] = &own
+	}
+	return &c
+}
+
+// takeTests makes m the module as its tests see it.
+func (m *module) takeTests(r report) {
+	m.tested = true
 	for _, name := range slices.Sorted(maps.Keys(m.cue)) {
 		if isTest(name) && !inside(name, "cue.mod") && source.Named(name) {
-			t.files = append(t.files, m.parseFile(name, r))
+			m.files = append(m.files, m.parseFile(name, r))
 		}
 	}
-	t.group()
-	t.checkTests(r)
-	t.checkImports(r)
-	return &t
+	m.group()
+	m.checkTests(r)
+	m.checkImports(r)
 }
 
 // checkTests holds files to what belongs where: tests into test files, bindings into
@@ -97,8 +108,12 @@ func (m *module) checkTests(r report) {
 	}
 	for _, p := range m.sorted() {
 		for _, q := range m.above(p) {
-			for _, name := range q.tree.Down("tests").Fields() {
-				r.testNotOwner(name, p.tree.Down("tests", name).Places(), q)
+			if len(q.tests) == 0 {
+				continue
+			}
+			tree := draw(p.own)
+			for _, name := range q.tests {
+				r.testNotOwner(name, tree.Down("tests", name).Places(), q)
 			}
 		}
 	}
@@ -165,13 +180,8 @@ func (m *module) cases(ctx context.Context, list *diag.List) ([]stated, error) {
 func (b *batch) cases(ctx context.Context, list *diag.List) (all []stated, err error) {
 	defer recovered(list, b.packages[0])
 	units, _ := b.load(report{list})
-	for _, u := range units {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		all = append(all, u.cases(list)...)
-	}
-	return all, nil
+	err = each(ctx, units, func(u *unit) { all = append(all, u.cases(list)...) })
+	return all, err
 }
 
 // owners returns the cases by position. A case of a directory shows in the packages

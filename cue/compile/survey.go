@@ -37,9 +37,19 @@ type file struct {
 	path   string
 	dir    string // "." for the root
 	pkg    string // "" without a package clause
-	syntax *ast.File
-	broken bool // it does not parse
-	test   bool // it holds tests
+	data   []byte
+	syntax *ast.File // as far as it parses; see tree
+	broken bool      // it does not parse
+	test   bool      // it holds tests
+}
+
+// tree returns the file's syntax, which is parsed anew where it was let go.
+func (f *file) tree() *ast.File {
+	if f.syntax != nil {
+		return f.syntax
+	}
+	syntax, _ := parser.ParseFile(f.path, f.data) // what is wrong has been reported
+	return syntax
 }
 
 // A pkg is a package in one directory. It holds the files there and in all parent
@@ -48,8 +58,28 @@ type pkg struct {
 	dir, name string
 	own       []*file         // in dir
 	files     []*file         // with those of the parents
-	tree      outline.Cursor  // of own
+	bindings  []string        // the names that own files write out, sorted
+	tests     []string        // as are these
+	parent    bool            // there are packages whose files these are, too
 	inherited map[string]*pkg // bindings that parents name, and the parents
+}
+
+// size returns how many bytes the package's files have.
+func (p *pkg) size() (n int) {
+	for _, f := range p.files {
+		n += len(f.data)
+	}
+	return n
+}
+
+// forget lets the syntax of the package's own files go, unless others need it: it
+// takes thirty times the room of the files.
+func (p *pkg) forget() {
+	for _, f := range p.own {
+		if !p.parent {
+			f.syntax = nil
+		}
+	}
 }
 
 // survey takes stock of sources and reports what breaks the rules of a module.
@@ -124,8 +154,8 @@ func (m *module) parse(r report) {
 }
 
 func (m *module) parseFile(name string, r report) *file {
-	f := &file{path: name, dir: path.Dir(name), test: isTest(name)}
-	syntax, err := parser.ParseFile(name, m.cue[name], parser.ParseComments)
+	f := &file{path: name, dir: path.Dir(name), data: m.cue[name], test: isTest(name)}
+	syntax, err := parser.ParseFile(name, f.data)
 	f.syntax, f.broken = syntax, err != nil
 	for _, e := range errors.Errors(err) {
 		r.syntax(name, e)
@@ -161,10 +191,12 @@ func (m *module) group() {
 		m.packages[k].own = append(m.packages[k].own, f)
 	}
 	for _, p := range m.packages {
-		p.tree = draw(p.own)
+		tree := draw(p.own)
+		p.bindings, p.tests = tree.Down("bindings").Fields(), tree.Down("tests").Fields()
 		p.files = slices.Clone(p.own)
 		for _, above := range m.above(p) {
 			p.files = append(p.files, above.own...)
+			above.parent = true
 		}
 	}
 }
@@ -185,16 +217,12 @@ func (m *module) above(p *pkg) []*pkg {
 func draw(files []*file) outline.Cursor {
 	var trees []*ast.File
 	for _, f := range files {
-		if f.syntax != nil {
-			trees = append(trees, f.syntax)
+		if tree := f.tree(); tree != nil {
+			trees = append(trees, tree)
 		}
 	}
 	return outline.Draw(trees...)
 }
-
-// names returns the names of the bindings that files of the package's own directory
-// write out, sorted.
-func (p *pkg) names() []string { return p.tree.Down("bindings").Fields() }
 
 func key(dir, name string) string { return dir + ":" + name }
 

@@ -48,10 +48,11 @@ var tagAttribute = regexp.MustCompile(`^@tag\(\s*([^,\s)]+)(?:.*\bshort=([^,\s)]
 func (m *module) knownTags() []string {
 	var names []string
 	for _, f := range m.files {
-		if f.syntax == nil {
+		tree := f.tree()
+		if tree == nil {
 			continue
 		}
-		ast.Walk(f.syntax, func(n ast.Node) bool {
+		ast.Walk(tree, func(n ast.Node) bool {
 			if a, ok := n.(*ast.Attribute); ok {
 				names = append(names, tagNames(a.Text)...)
 			}

@@ -29,9 +29,10 @@ func (rd *reading) tool(name string, v value) *irv1.Tool {
 	}
 	rd.surface(t, v)
 	rd.result(t, v)
-	t.Arguments = rd.arguments(t, v.get("args"))
+	args := v.get("args").fields()
+	t.Arguments = rd.arguments(t, args)
 	if s := v.get("http").text(); s != "" {
-		rd.operation(t, s, v)
+		rd.operation(t, s, v, args)
 	}
 	t.Retry = rd.retry(t, v.get("retry"))
 	in := input{tool: t, rules: rd.out.ir.GetMeta(), bundle: rd.unit.module.documents.NewBundle(rd.patches, rd.list)}
@@ -42,10 +43,10 @@ func (rd *reading) tool(name string, v value) *irv1.Tool {
 		}
 		in.payload = rd.bundled(in.bundle, ref, "payload")
 	}
-	rd.argumentSchemas(&in, v.get("args"))
+	rd.argumentSchemas(&in, args)
 	t.Checks = rd.checks(t, v.get("checks"))
 	schema := in.schema()
-	rd.checkClientHeaders(t, schema.Get("properties"), v.get("args"))
+	rd.checkClientHeaders(t, schema.Get("properties"), args)
 	t.InputSchema = rd.keep(schema)
 	t.Output = rd.output(t, v)
 	t.Asks = rd.asks(name, v.get("asks"))
@@ -59,14 +60,14 @@ func (rd *reading) tool(name string, v value) *irv1.Tool {
 }
 
 // operation reads the method and path and checks that path and arguments agree.
-func (rd *reading) operation(t *irv1.Tool, s string, v value) {
+func (rd *reading) operation(t *irv1.Tool, s string, v value, args map[string]value) {
 	op, problem := parseOperation(s)
 	if problem != "" {
 		rd.badHTTP(v.get("http"), s, problem)
 		return
 	}
 	t.Method, t.Path = op.method, op.path
-	rd.checkArguments(t, v)
+	rd.checkArguments(t, v, args)
 	if v.get("payload").exists() && t.Method == irv1.Method_METHOD_GET {
 		rd.payloadOnGet(v.get("payload"))
 	}

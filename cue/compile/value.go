@@ -31,13 +31,21 @@ type written struct {
 // nobody does.
 type spot struct {
 	up     *spot
-	labels []string       // from up
-	cursor outline.Cursor // once up is nil
+	labels []string              // from up
+	draw   func() outline.Cursor // the package, where it has not been drawn
+	cursor outline.Cursor        // once up and draw are nil
 }
 
 // writtenAt returns where the value at path of a package is written.
 func writtenAt(author outline.Cursor, path ...string) written {
 	return written{nil, &spot{cursor: author}}.below(path...)
+}
+
+// later returns where w is written as what outlives its package can keep it: the outline
+// is drawn anew when somebody asks.
+func (u *unit) later(w written) written {
+	files := u.files
+	return written{nil, &spot{draw: func() outline.Cursor { return draw(files) }}}.below(w.path...)
 }
 
 // below returns where the value at path below w is written.
@@ -50,11 +58,13 @@ func (w written) below(path ...string) written {
 
 // author returns what is written for the value. Only one goroutine at a time may ask.
 func (s *spot) author() outline.Cursor {
-	if s == nil {
+	switch {
+	case s == nil:
 		return outline.Cursor{}
-	}
-	if s.up != nil {
+	case s.up != nil:
 		s.cursor, s.up = s.up.author().Down(s.labels...), nil
+	case s.draw != nil:
+		s.cursor, s.draw = s.draw(), nil
 	}
 	return s.cursor
 }
