@@ -54,10 +54,10 @@ type Server struct {
 	discoveryv1.UnimplementedDiscoveryServiceServer
 	Counts Counts
 
-	cfg      Config
-	stopping chan struct{}
-	stop     sync.Once
-	last     atomic.Uint64 // the last stream's id
+	cfg  Config
+	life context.Context // done when streams are to end
+	stop context.CancelFunc
+	last atomic.Uint64 // the last stream's id
 
 	mu     sync.Mutex
 	groups map[string]*group
@@ -74,7 +74,9 @@ func New(cfg Config) *Server {
 	if cfg.OnStep == nil {
 		cfg.OnStep = func(string) {}
 	}
-	return &Server{cfg: cfg, stopping: make(chan struct{}), groups: map[string]*group{}}
+	s := &Server{cfg: cfg, groups: map[string]*group{}}
+	s.life, s.stop = context.WithCancel(context.Background())
+	return s
 }
 
 // ahead is how many bytes a client may send ahead of what is read.
@@ -109,7 +111,7 @@ func (s *Server) Offer(groupName string, gen *discoveryv1.Generation, manifest [
 }
 
 // Close ends every stream and refuses new ones. Nodes reconnect by themselves.
-func (s *Server) Close() { s.stop.Do(func() { close(s.stopping) }) }
+func (s *Server) Close() { s.stop() }
 
 // Groups returns the names of all groups that have nodes or something to run,
 // sorted.
@@ -170,7 +172,7 @@ func (s *Server) group(name string) *group {
 	defer s.mu.Unlock()
 	g := s.groups[name]
 	if g == nil {
-		g = newGroup()
+		g = newGroup(s.push)
 		s.groups[name] = g
 	}
 	return g

@@ -6,10 +6,15 @@ import (
 
 	"github.com/bindery-dev/bindery/controlplane/rollout"
 	discoveryv1 "github.com/bindery-dev/bindery/proto/bindery/discovery/v1"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 )
 
 // A group ties the state machine of a group to its streams.
 type group struct {
+	push func(*stream, offer) // sends it
+
 	mu       sync.Mutex
 	machine  rollout.Group
 	streams  map[rollout.Stream]*stream
@@ -18,12 +23,38 @@ type group struct {
 	settled  chan struct{} // closed when the last pending node is no more; nil likewise
 }
 
-// A stream is the mailbox of one connected node.
+// A stream is one connected node.
 type stream struct {
 	id    rollout.Stream
-	hello *discoveryv1.Hello
-	offer chan offer    // holds one: a newer offer replaces it
-	ended chan struct{} // closed when a newer stream of the node began
+	srv   syncServer
+	hello *discoveryv1.Hello // nil until it came
+
+	ending sync.Once
+	cause  error // why it ended; nil: the node said so
+
+	sending sync.Mutex // held while a generation is sent
+	closed  bool       // nothing is to be sent
+}
+
+// end ends the stream with the status of err, unless it was ended before. It can be
+// called from anywhere: the status wakes the goroutine that waits for the node's next
+// message, which nothing in gRPC's interface does.
+func (st *stream) end(err error) {
+	st.ending.Do(func() {
+		st.cause = err
+		transport := grpc.ServerTransportStreamFromContext(st.srv.Context())
+		_ = transport.(interface{ WriteStatus(*status.Status) error }).WriteStatus(status.Convert(err)) // of a stream that is over
+	})
+}
+
+// close ends the stream, waits for what is being sent and returns why it ended: for err,
+// unless it was ended before.
+func (st *stream) close(err error) error {
+	st.end(err)
+	st.sending.Lock()
+	defer st.sending.Unlock()
+	st.closed = true
+	return st.cause
 }
 
 type offer struct {
@@ -31,12 +62,8 @@ type offer struct {
 	held *discoveryv1.Generation
 }
 
-func newGroup() *group {
-	return &group{streams: map[rollout.Stream]*stream{}}
-}
-
-func newStream(id rollout.Stream, hello *discoveryv1.Hello) *stream {
-	return &stream{id: id, hello: hello, offer: make(chan offer, 1), ended: make(chan struct{})}
+func newGroup(push func(*stream, offer)) *group {
+	return &group{push: push, streams: map[rollout.Stream]*stream{}}
 }
 
 // do runs an event through the machine and delivers what follows. It never blocks
@@ -49,10 +76,10 @@ func (g *group) do(event func(m *rollout.Group, now time.Time) []rollout.Action)
 		st := g.streams[a.Stream]
 		if a.End {
 			delete(g.streams, a.Stream)
-			close(st.ended)
+			st.end(status.Errorf(codes.Aborted, "another stream of node %q began: do two nodes have one id?", st.hello.GetNode()))
 			continue
 		}
-		st.put(offer{g.delivery, a.Held})
+		go g.push(st, offer{g.delivery, a.Held})
 	}
 	tell(&g.changed)
 	if pending > 0 && g.machine.Pending() == 0 {
@@ -74,16 +101,6 @@ func wait(c *chan struct{}) <-chan struct{} {
 		*c = make(chan struct{})
 	}
 	return *c
-}
-
-// put leaves o in the mailbox, in place of what is there. Its callers hold the
-// lock of the group, so nothing else puts at the same time.
-func (st *stream) put(o offer) {
-	select {
-	case <-st.offer:
-	default:
-	}
-	st.offer <- o
 }
 
 func (g *group) commit(d *delivery) {

@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"context"
 	"errors"
 	"io"
 	"runtime/debug"
@@ -28,54 +29,61 @@ const (
 
 type syncServer = grpc.BidiStreamingServer[discoveryv1.SyncRequest, discoveryv1.SyncResponse]
 
-// Sync serves one node until either side ends the stream. This goroutine sends; what
-// the node says is taken where it is received, so that an answer waits for nobody.
+// Sync serves one node until either side ends the stream. What the node says is taken
+// here; what it is sent is sent by goroutines that live for one push, since most streams
+// are idle most of the time.
 func (s *Server) Sync(srv syncServer) error {
-	hello, err := s.hello(srv)
+	st := &stream{id: rollout.Stream(s.last.Add(1)), srv: srv}
+	defer context.AfterFunc(s.life, func() { st.end(errStopping()) })()
+	err := st.close(s.sync(st))
+	if st.hello != nil {
+		s.cfg.Log.Info("node disconnected", "node", st.hello.GetNode(), "group", st.hello.GetGroup(), "cause", err)
+	}
+	return err
+}
+
+// sync returns why the node is heard no more, nil when it ended the stream.
+func (s *Server) sync(st *stream) error {
+	hello, err := receiveHello(st)
 	if errors.Is(err, io.EOF) {
 		return nil
 	} else if err != nil {
 		return err
 	}
-	log := s.cfg.Log.With("node", hello.GetNode(), "group", hello.GetGroup())
 	g := s.group(hello.GetGroup())
-	st := newStream(rollout.Stream(s.last.Add(1)), hello)
-	g.connect(st)
+	st.hello = hello
+	s.cfg.Log.Info("node connected", "node", hello.GetNode(), "group", hello.GetGroup(),
+		"boot", hello.GetBoot(), "build", hello.GetBuild(), "held", hello.GetHeld().GetNumber())
 	s.Counts.Streams.Add(1)
-	log.Info("node connected", "boot", hello.GetBoot(), "build", hello.GetBuild(), "held", hello.GetHeld().GetNumber())
-	answered := make(chan error, 1)
-	go func() { answered <- s.answers(srv, g, st) }()
-	err = s.serve(srv, st, answered)
-	s.Counts.Streams.Add(-1)
-	g.disconnect(st)
-	log.Info("node disconnected", "cause", err)
-	s.forgetLater(hello.GetGroup(), hello.GetNode())
-	return err
+	g.connect(st)
+	defer func() {
+		s.Counts.Streams.Add(-1)
+		g.disconnect(st)
+		s.forgetLater(hello.GetGroup(), hello.GetNode())
+	}()
+	for {
+		m, err := st.srv.Recv()
+		if errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if err := s.answer(g, st, m); err != nil {
+			return err
+		}
+	}
 }
 
-// hello waits for the first message. The error is io.EOF when the node ends the
+// receiveHello waits for the first message. The error is io.EOF when the node ends the
 // stream instead.
-func (s *Server) hello(srv syncServer) (*discoveryv1.Hello, error) {
-	type received struct {
-		message *discoveryv1.SyncRequest
-		err     error
+func receiveHello(st *stream) (*discoveryv1.Hello, error) {
+	late := time.AfterFunc(helloWait, func() { st.end(status.Errorf(codes.DeadlineExceeded, "no Hello within %s", helloWait)) })
+	defer late.Stop()
+	m, err := st.srv.Recv()
+	if err != nil {
+		return nil, err
 	}
-	first := make(chan received, 1)
-	go func() {
-		m, err := srv.Recv()
-		first <- received{m, err}
-	}()
-	select {
-	case r := <-first:
-		if r.err != nil {
-			return nil, r.err
-		}
-		return checkHello(r.message)
-	case <-time.After(helloWait):
-		return nil, status.Errorf(codes.DeadlineExceeded, "no Hello within %s", helloWait)
-	case <-s.stopping:
-		return nil, errStopping()
-	}
+	return checkHello(m)
 }
 
 func errStopping() error {
@@ -109,48 +117,26 @@ func checkGeneration(g *discoveryv1.Generation) error {
 	return nil
 }
 
-// serve sends what is offered until the stream is to end.
-func (s *Server) serve(srv syncServer, st *stream, answered <-chan error) error {
-	for {
-		select {
-		case o := <-st.offer:
-			if err := s.push(srv, o); err != nil {
-				return err
-			}
-		case err := <-answered:
-			return err
-		case <-st.ended:
-			return status.Errorf(codes.Aborted, "another stream of node %q began: do two nodes have one id?", st.hello.GetNode())
-		case <-s.stopping:
-			return errStopping()
-		}
-	}
-}
-
-// answers takes what the node says until the stream ends, and returns nil when the
-// node ended it. Nobody else would catch a panic here, and it must end this stream only.
-func (s *Server) answers(srv syncServer, g *group, st *stream) (err error) {
+// push sends a generation, the Push and then its blobs, and ends the stream when it
+// cannot. Nobody else would catch a panic here.
+func (s *Server) push(st *stream, o offer) {
+	st.sending.Lock()
+	defer st.sending.Unlock()
 	defer func() {
 		if r := recover(); r != nil {
-			s.cfg.Log.Error("an answer panicked", "node", st.hello.GetNode(), "panic", r, "stack", string(debug.Stack()))
-			err = status.Error(codes.Internal, "the control plane made a mistake: look at its log and report it")
+			s.cfg.Log.Error("a push panicked", "node", st.hello.GetNode(), "panic", r, "stack", string(debug.Stack()))
+			st.end(status.Error(codes.Internal, "the control plane made a mistake: look at its log and report it"))
 		}
 	}()
-	for {
-		m, err := srv.Recv()
-		if errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
-			return err
-		}
-		if err := s.answer(g, st, m); err != nil {
-			return err
-		}
+	if st.closed {
+		return
+	}
+	if err := s.send(st.srv, o); err != nil {
+		st.end(err)
 	}
 }
 
-// push sends a generation: the Push, then its blobs.
-func (s *Server) push(srv syncServer, o offer) error {
+func (s *Server) send(srv syncServer, o offer) error {
 	messages, err := o.messages(srv.Context(), o.held)
 	if err != nil {
 		s.cfg.Log.Error("a generation cannot be sent", "generation", o.generation.GetNumber(), "error", err)
