@@ -26,6 +26,7 @@ func commands() map[string]command {
 		"reload":  {"calls that fail while bundles are replaced, and how soon a change serves", reload},
 		"start":   {"how soon a node answers after its start, and a module is vetted", start},
 		"deliver": {"how soon all nodes run what an operator applied, and what a stream costs", deliver},
+		"compile": {"what compiling a module of 10,000 tools takes, against evaluating it with cue", compileWide},
 		"soak":    {"what stays behind after many calls and reloads", soak},
 	}
 }
