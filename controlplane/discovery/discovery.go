@@ -94,6 +94,7 @@ func ServerOptions() []grpc.ServerOption {
 		grpc.ConnectionTimeout(10 * time.Second),
 		grpc.MaxConcurrentStreams(256),
 		grpc.MaxHeaderListSize(16 << 10),
+		grpc.ReadBufferSize(4 << 10),
 		grpc.StaticStreamWindowSize(ahead),
 		grpc.StaticConnWindowSize(ahead),
 	}

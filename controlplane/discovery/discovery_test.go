@@ -281,6 +281,22 @@ func TestStoreFails(t *testing.T) {
 	}
 }
 
+// TestCloseGivesUpPush closes while a push waits for a node that does not read.
+func TestCloseGivesUpPush(t *testing.T) {
+	s := serve(t)
+	half := strings.Repeat("x", 1<<19)
+	s.offer(t, 1, half+"1", half+"2", half+"3", half+"4")
+	c := s.open(t, hello("slow"))
+	if _, err := c.Recv(); err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	s.node(t, "slow", in(rollout.Disconnected))
+	if n := s.Counts.Pushes.Load(); n != 0 {
+		t.Errorf("%d pushes are whole", n)
+	}
+}
+
 // TestHalfPushed holds the step at which a control plane may die: between two
 // messages of one generation, and not when there is only one.
 func TestHalfPushed(t *testing.T) {
