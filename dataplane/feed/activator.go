@@ -20,7 +20,8 @@ type activator struct {
 	mu      sync.Mutex
 	stream  syncClient // nil: disconnected
 	running *discoveryv1.Generation
-	holds   blobs // of running
+	content *irv1.Content // of running
+	holds   blobs         // of running
 	// before are the blobs of what ran when the last push was answered: the control
 	// plane may not know yet of what began to run by itself since, and leaves out
 	// blobs of one or the other.
@@ -67,7 +68,7 @@ func (a *activator) take(ctx context.Context, d delivery) error {
 	a.waiting, a.told = nil, nil // superseded, whatever becomes of d
 	defer func() { a.before = a.holds }()
 	gen := d.push.GetGeneration()
-	c, err := assemble(d, a.holds, a.before)
+	c, err := assemble(d, a.content, a.holds, a.before)
 	if err != nil {
 		a.nack(gen, damaged(err))
 		return nil
@@ -107,7 +108,7 @@ func (a *activator) activate(ctx context.Context, c *candidate, since time.Time)
 	a.cfg.OnStep(StepValidated)
 	a.cfg.OnStep(StepSwapping)
 	commit()
-	a.running, a.holds = c.generation, c.blobs
+	a.running, a.content, a.holds = c.generation, c.content, c.blobs
 	a.waiting, a.told = nil, nil
 	a.cfg.OnStep(StepSwapped)
 	a.ack(c.generation, time.Since(since))

@@ -18,8 +18,9 @@ type candidate struct {
 	blobs      blobs
 }
 
-// assemble makes a generation of what came and what the node holds already.
-func assemble(d delivery, held ...blobs) (*candidate, error) {
+// assemble makes a generation of what came and what the node holds already. Bindings
+// that are in running, which may be nil, are taken from there.
+func assemble(d delivery, running *irv1.Content, held ...blobs) (*candidate, error) {
 	gen := d.push.GetGeneration()
 	want, err := irv1.ParseDigest(gen.GetDigest())
 	if err != nil {
@@ -28,26 +29,20 @@ func assemble(d delivery, held ...blobs) (*candidate, error) {
 	if got := irv1.DigestOf(d.push.GetManifest()); got != want {
 		return nil, fmt.Errorf("the manifest hashes to %s, the generation says %s", got.Short(), want.Short())
 	}
-	m, err := irv1.OpenManifest(d.push.GetManifest())
-	if err != nil {
-		return nil, err
-	}
 	came := blobs{}
 	for _, blob := range d.blobs {
 		came[irv1.DigestOf(blob)] = blob
 	}
-	c := &candidate{generation: gen, blobs: blobs{}}
-	bundle := &irv1.Bundle{Manifest: d.push.GetManifest()}
-	for _, r := range m.Refs() {
-		digest := irv1.Digest(r.GetSha256())
-		blob, ok := find(digest, append(held, came))
+	held = append(held, came)
+	c := &candidate{generation: gen, blobs: make(blobs, len(held[0]))}
+	c.content, err = irv1.OpenNext(running, d.push.GetManifest(), func(digest irv1.Digest) ([]byte, error) {
+		blob, ok := find(digest, held)
 		if !ok {
 			return nil, fmt.Errorf("blob %s was not sent, and the node does not hold it", digest.Short())
 		}
 		c.blobs[digest] = blob
-		bundle.Blobs = append(bundle.Blobs, blob)
-	}
-	c.content, err = irv1.Open(bundle)
+		return blob, nil
+	})
 	return c, err
 }
 

@@ -16,7 +16,7 @@ func FuzzAssemble(f *testing.F) {
 	f.Fuzz(func(t *testing.T, manifest, came, held []byte) {
 		digest := irv1.DigestOf(manifest)
 		d := delivery{push: &discoveryv1.Push{Generation: &generation{Number: 1, Digest: digest[:]}, Manifest: manifest}, blobs: [][]byte{came}}
-		c, err := assemble(d, blobs{irv1.DigestOf(held): held})
+		c, err := assemble(d, nil, blobs{irv1.DigestOf(held): held})
 		if err != nil {
 			return
 		}

@@ -125,34 +125,79 @@ func Open(b *Bundle) (*Content, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Content{Digest: DigestOf(b.GetManifest()), Manifest: m, Schemas: map[Digest][]byte{}, Files: map[Digest][]byte{}}
 	if len(b.GetBlobs()) != len(m.Refs()) {
 		return nil, fmt.Errorf("bundle has %d blobs, its manifest names %d", len(b.GetBlobs()), len(m.Refs()))
 	}
+	for i, r := range m.Refs() {
+		if d := DigestOf(b.GetBlobs()[i]); !bytes.Equal(d[:], r.GetSha256()) {
+			return nil, fmt.Errorf("blob %d is damaged: it hashes to %s, the manifest says %x", i, d, r.GetSha256())
+		}
+	}
+	return take(m, b, nil)
+}
+
+// OpenNext takes the bundle with that manifest apart as [Open] does, but gets each of its
+// blobs by digest from blob, whose caller has verified them. A binding that is in before,
+// too, is the same message in both: what did not change costs nothing. before may be nil;
+// an error of blob is returned as it is.
+func OpenNext(before *Content, manifest []byte, blob func(Digest) ([]byte, error)) (*Content, error) {
+	m, err := OpenManifest(manifest)
+	if err != nil {
+		return nil, err
+	}
+	b := &Bundle{Manifest: manifest}
+	for _, r := range m.Refs() {
+		data, err := blob(Digest(r.GetSha256()))
+		if err != nil {
+			return nil, err
+		}
+		b.Blobs = append(b.Blobs, data)
+	}
+	return take(m, b, before)
+}
+
+// take takes a bundle apart whose blobs are those of its manifest m, in order.
+func take(m *Manifest, b *Bundle, before *Content) (*Content, error) {
 	if err := checkSizes(m, b); err != nil {
 		return nil, err
 	}
-	for i, r := range m.Refs() {
-		blob := b.GetBlobs()[i]
-		if d := DigestOf(blob); !bytes.Equal(d[:], r.GetSha256()) {
-			return nil, fmt.Errorf("blob %d is damaged: it hashes to %s, the manifest says %x", i, d, r.GetSha256())
-		} else if i >= len(m.GetBindings())+len(m.GetSchemas()) {
-			c.Files[d] = blob
-			continue
-		} else if i >= len(m.GetBindings()) {
-			c.Schemas[d] = blob
-			continue
-		}
-		binding := &Binding{}
-		if err := proto.Unmarshal(blob, binding); err != nil {
-			return nil, fmt.Errorf("binding %q: %w", r.GetName(), err)
-		}
-		if binding.GetName() != r.GetName() {
-			return nil, fmt.Errorf("binding %q calls itself %q", r.GetName(), binding.GetName())
+	c := &Content{Digest: DigestOf(b.GetManifest()), Manifest: m, Schemas: map[Digest][]byte{}, Files: map[Digest][]byte{}}
+	blobs := b.GetBlobs()
+	for i, r := range m.GetBindings() {
+		binding, err := before.binding(r, blobs[i])
+		if err != nil {
+			return nil, err
 		}
 		c.Bindings = append(c.Bindings, binding)
 	}
+	blobs = blobs[len(m.GetBindings()):]
+	for i, r := range m.GetSchemas() {
+		c.Schemas[Digest(r.GetSha256())] = blobs[i]
+	}
+	blobs = blobs[len(m.GetSchemas()):]
+	for i, r := range m.GetFiles() {
+		c.Files[Digest(r.GetSha256())] = blobs[i]
+	}
 	return c, nil
+}
+
+// binding returns the binding that r refers to: the one of c, which may be nil, or else
+// what blob holds.
+func (c *Content) binding(r *BlobRef, blob []byte) (*Binding, error) {
+	if c != nil {
+		i, found := slices.BinarySearchFunc(c.Manifest.GetBindings(), r, func(a, b *BlobRef) int { return cmp.Compare(a.GetName(), b.GetName()) })
+		if found && bytes.Equal(c.Manifest.GetBindings()[i].GetSha256(), r.GetSha256()) {
+			return c.Bindings[i], nil
+		}
+	}
+	binding := &Binding{}
+	if err := proto.Unmarshal(blob, binding); err != nil {
+		return nil, fmt.Errorf("binding %q: %w", r.GetName(), err)
+	}
+	if binding.GetName() != r.GetName() {
+		return nil, fmt.Errorf("binding %q calls itself %q", r.GetName(), binding.GetName())
+	}
+	return binding, nil
 }
 
 // OpenManifest parses a manifest and checks that its references are whole and in

@@ -1,9 +1,13 @@
 package irv1_test
 
 import (
+	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	"google.golang.org/protobuf/proto"
 
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
@@ -60,5 +64,47 @@ func TestOpenRefuses(t *testing.T) {
 				t.Errorf("error is %v, want %q", err, tt.want)
 			}
 		})
+	}
+}
+
+// TestOpenNext takes a bundle apart after another one: with the result of Open, and with
+// the bindings that did not change.
+func TestOpenNext(t *testing.T) {
+	seal := func(title string) *irv1.Bundle {
+		changing := library()
+		changing.Name, changing.Title = "changing", title
+		b, err := irv1.Parts{Bindings: []*irv1.Binding{library(), changing}, Schemas: [][]byte{[]byte(schema)}, Files: [][]byte{[]byte(title)}}.Seal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	var before *irv1.Content
+	for _, title := range []string{"one", "two"} {
+		b := seal(title)
+		blobs := map[irv1.Digest][]byte{}
+		for _, blob := range b.GetBlobs() {
+			blobs[irv1.DigestOf(blob)] = blob
+		}
+		next, err := irv1.OpenNext(before, b.GetManifest(), func(d irv1.Digest) ([]byte, error) { return blobs[d], nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole, err := irv1.Open(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if next.Digest != whole.Digest || !slices.EqualFunc(next.Bindings, whole.Bindings, func(a, b *irv1.Binding) bool { return proto.Equal(a, b) }) ||
+			!reflect.DeepEqual(next.Schemas, whole.Schemas) || !reflect.DeepEqual(next.Files, whole.Files) {
+			t.Errorf("%s: content is %v, Open says %v", title, next, whole)
+		}
+		if before != nil && (next.Bindings[1] != before.Bindings[1] || next.Bindings[0] == before.Bindings[0]) {
+			t.Error("a binding that did not change was parsed again, or one that did was not")
+		}
+		before = next
+	}
+	lost := errors.New("lost")
+	if _, err := irv1.OpenNext(before, seal("two").GetManifest(), func(irv1.Digest) ([]byte, error) { return nil, lost }); err != lost {
+		t.Errorf("error is %v", err)
 	}
 }
