@@ -28,7 +28,7 @@ func (n *node) let(d *ast.LetClause) {
 	}
 	child := &node{parent: n}
 	n.lets[d.Ident.Name] = child
-	child.expr(d.Expr, false)
+	child.written = append(child.written, written{d.Expr, false})
 }
 
 func (n *node) field(f *ast.Field, conditional bool) {
@@ -36,7 +36,7 @@ func (n *node) field(f *ast.Field, conditional bool) {
 	child.places = append(child.places, place{
 		label: f.Label, value: f.Value, expr: f.Value, field: f, conditional: conditional,
 	})
-	child.expr(f.Value, conditional)
+	child.written = append(child.written, written{f.Value, conditional})
 }
 
 // child returns the node for a label, which it makes where needed.
@@ -125,7 +125,7 @@ func (n *node) list(l *ast.ListLit, conditional bool) {
 			continue
 		}
 		child.places = append(child.places, place{label: element, value: element, expr: element, conditional: conditional})
-		child.expr(element, conditional)
+		child.written = append(child.written, written{element, conditional})
 	}
 }
 

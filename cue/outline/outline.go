@@ -52,7 +52,8 @@ type Cursor struct {
 	at []reached
 }
 
-// Draw outlines the files of a package and returns a cursor at the package itself.
+// Draw outlines the files of a package and returns a cursor at the package itself. What
+// is below a field is drawn when somebody gets there.
 func Draw(files ...*ast.File) Cursor {
 	root := &node{regexps: &sync.Map{}}
 	for _, f := range files {
@@ -61,16 +62,36 @@ func Draw(files ...*ast.File) Cursor {
 	return Cursor{[]reached{{root, Literal}}}
 }
 
-// A node stands for a field, wherever it is written.
+// A node stands for a field, wherever it is written. All but parent and places is there
+// once it is open.
 type node struct {
 	parent   *node
 	places   []place
+	written  []written // what is drawn to open it
+	once     sync.Once
 	fields   map[string]*node
 	lets     map[string]*node
 	patterns []pattern
 	refs     []reference
 	opaque   bool      // it has a part that an outline cannot follow
 	regexps  *sync.Map // of the root: those that were needed, by how they are written; nil for one that is none
+}
+
+// A written expression says something of the value that a node stands for.
+type written struct {
+	expr        ast.Expr
+	conditional bool
+}
+
+// open returns n with what is below it.
+func (n *node) open() *node {
+	n.once.Do(func() {
+		for _, w := range n.written {
+			n.expr(w.expr, w.conditional)
+		}
+		n.written = nil
+	})
+	return n
 }
 
 // root returns the node of the package.
@@ -169,7 +190,7 @@ func depth(p Place) int { return strings.Count(p.Label.GetFile(), "/") }
 func (c Cursor) Fields() []string {
 	var names []string
 	for _, r := range expand(c.at) {
-		for name := range r.node.fields {
+		for name := range r.node.open().fields {
 			names = append(names, name)
 		}
 	}
@@ -182,7 +203,7 @@ func (c Cursor) Fields() []string {
 func (c Cursor) Patterns() []ast.Expr {
 	var all []ast.Expr
 	for _, r := range expand(c.at) {
-		for _, p := range r.node.patterns {
+		for _, p := range r.node.open().patterns {
 			if p.label != nil {
 				all = append(all, p.label)
 			}
@@ -197,7 +218,7 @@ func (c Cursor) Exists() bool { return len(c.at) > 0 }
 // Opaque reports whether the value has a part that an outline cannot follow: what
 // is not found below it may still be there.
 func (c Cursor) Opaque() bool {
-	return slices.ContainsFunc(expand(c.at), func(r reached) bool { return r.node.opaque })
+	return slices.ContainsFunc(expand(c.at), func(r reached) bool { return r.node.open().opaque })
 }
 
 // A reached is a node and how it was come to.
@@ -208,7 +229,7 @@ type reached struct {
 
 // step appends to next what is at a label of r.
 func (r reached) step(next []reached, label string) []reached {
-	if n := r.node.fields[label]; n != nil {
+	if n := r.node.open().fields[label]; n != nil {
 		next = append(next, reached{n, r.route})
 	}
 	for _, p := range r.node.patterns {
@@ -221,7 +242,7 @@ func (r reached) step(next []reached, label string) []reached {
 
 // expand adds the nodes that those of at refer to, each once.
 func expand(at []reached) []reached {
-	if !slices.ContainsFunc(at, func(r reached) bool { return len(r.node.refs) > 0 }) && len(at) < 2 {
+	if !slices.ContainsFunc(at, func(r reached) bool { return len(r.node.open().refs) > 0 }) && len(at) < 2 {
 		return at
 	}
 	all := make([]reached, 0, 2*len(at))
@@ -237,7 +258,7 @@ func (r reached) appendTo(all []reached) []reached {
 		return all
 	}
 	all = append(all, r)
-	for _, ref := range r.node.refs {
+	for _, ref := range r.node.open().refs {
 		if n := ref.resolve(); n != nil {
 			all = reached{n, max(r.route, Referenced)}.appendTo(all)
 		}
@@ -248,7 +269,7 @@ func (r reached) appendTo(all []reached) []reached {
 // resolve returns the node that the reference names, nil if the package has none.
 func (r reference) resolve() *node {
 	for scope := r.scope; scope != nil; scope = scope.parent {
-		n := scope.fields[r.path[0]]
+		n := scope.open().fields[r.path[0]]
 		if let := scope.lets[r.path[0]]; let != nil {
 			n = let
 		}
@@ -256,7 +277,7 @@ func (r reference) resolve() *node {
 			continue
 		}
 		for _, label := range r.path[1:] {
-			if n = n.fields[label]; n == nil {
+			if n = n.open().fields[label]; n == nil {
 				return nil
 			}
 		}
