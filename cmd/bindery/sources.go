@@ -40,7 +40,7 @@ func readSources(dir string, tags []string) (*sourcev1.Sources, error) {
 // compileDir compiles the module at dir in this process: these are the author's
 // own files, and starting another process costs more than most compiles.
 func compileDir(ctx context.Context, dir string, tags []string) (*sourcev1.Compiled, error) {
-	worker.CollectLate()
+	worker.PrepareHeap()
 	s, err := readSources(dir, tags)
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func compileDir(ctx context.Context, dir string, tags []string) (*sourcev1.Compi
 
 // compileTested compiles the module at dir with its tests, in this process.
 func compileTested(ctx context.Context, dir string, tags []string) (*compile.Suite, error) {
-	worker.CollectLate()
+	worker.PrepareHeap()
 	s, err := readSources(dir, tags)
 	if err != nil {
 		return nil, err

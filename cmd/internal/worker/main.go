@@ -28,7 +28,7 @@ func Main() int {
 func work(in io.Reader, out io.Writer) error {
 	debug.SetMaxStack(maxStack)
 	debug.SetMemoryLimit(maxMemory / 4 * 3) // collect harder before the limit ends it all
-	CollectLate()
+	PrepareHeap()
 	if err := limit(); err != nil {
 		return fmt.Errorf("limit the child: %w", err)
 	}

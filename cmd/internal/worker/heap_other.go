@@ -1,0 +1,6 @@
+//go:build !linux
+
+package worker
+
+// largePages does nothing here.
+func largePages(int) {}
