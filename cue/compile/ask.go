@@ -66,16 +66,13 @@ func (rd *reading) state(v value) *irv1.State {
 
 // asks reads those of the tool called name, at v.
 func (rd *reading) asks(name string, v value) []*irv1.Ask {
-	fields := v.fields()
-	var all []*irv1.Ask
-	for _, label := range sorted(fields) {
-		a := rd.ask(label, fields[label])
+	return each(v, func(label string, v value) *irv1.Ask {
+		a := rd.ask(label, v)
 		if a.Tool == "" {
 			a.Tool = name
 		}
-		all = append(all, a)
-	}
-	return all
+		return a
+	})
 }
 
 func (rd *reading) ask(name string, v value) *irv1.Ask {

@@ -16,13 +16,10 @@ var checkLevels = map[string]irv1.CheckLevel{
 
 // checks reads those of the tool t, whose arguments are known.
 func (rd *reading) checks(t *irv1.Tool, v value) []*irv1.CallCheck {
-	fields := v.fields()
-	var all []*irv1.CallCheck
-	for _, name := range sorted(fields) {
-		fields[name].note()
-		all = append(all, rd.check(t, name, fields[name]))
-	}
-	return all
+	return each(v, func(name string, v value) *irv1.CallCheck {
+		v.note()
+		return rd.check(t, name, v)
+	})
 }
 
 func (rd *reading) check(t *irv1.Tool, name string, v value) *irv1.CallCheck {

@@ -89,12 +89,12 @@ func (b *batch) compile(ctx context.Context) (res result, err error) {
 	defer recovered(&res.problems, b.packages[0])
 	var units []*unit
 	units, res.strange = b.load(report{&res.problems})
-	err = each(ctx, units, func(u *unit) { res.bindings = append(res.bindings, u.compile(&res.problems)...) })
+	err = work(ctx, units, func(u *unit) { res.bindings = append(res.bindings, u.compile(&res.problems)...) })
 	return res, err
 }
 
-// each calls do with each unit, which is let go then. The error is that of ctx.
-func each(ctx context.Context, units []*unit, do func(*unit)) error {
+// work calls do with each unit, which is let go then. The error is that of ctx.
+func work(ctx context.Context, units []*unit, do func(*unit)) error {
 	for i, u := range units {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)

@@ -151,12 +151,9 @@ func scalars(v value) []*irv1.Scalar {
 
 func headerMembers(v value) []*irv1.HeaderMember {
 	v.note()
-	fields := v.fields()
-	var all []*irv1.HeaderMember
-	for _, name := range sorted(fields) {
-		all = append(all, &irv1.HeaderMember{Name: name, Header: canonical(fields[name].text())})
-	}
-	return all
+	return each(v, func(name string, v value) *irv1.HeaderMember {
+		return &irv1.HeaderMember{Name: name, Header: canonical(v.text())}
+	})
 }
 
 func payloadError(v value) *irv1.PayloadError {

@@ -17,8 +17,8 @@ import (
 func link(all []*binding, compiled *sourcev1.Compiled, list *diag.List) error {
 	r := report{list}
 	bindings := owned(all, r)
-	checkEndpoints(bindings, r)
-	checkPrompts(bindings, r)
+	checkNames(bindings, (*irv1.Binding).GetTools, irv1.MaxTools, r.duplicateTool, r.tooManyTools)
+	checkNames(bindings, (*irv1.Binding).GetPrompts, irv1.MaxPrompts, r.duplicatePrompt, r.tooManyPrompts)
 	checkShelves(bindings, r)
 	checkWidgets(bindings, r)
 	checkCodes(bindings, r)
@@ -118,41 +118,23 @@ func levels(dir string) int {
 	return 1 + strings.Count(dir, "/")
 }
 
-// checkEndpoints reports tools that two bindings put at one endpoint.
-func checkEndpoints(bindings []*binding, r report) {
-	type place struct{ endpoint, tool string }
+// checkNames reports what two bindings put at one endpoint by one name, and an endpoint
+// with more than most.
+func checkNames[T interface{ GetName() string }](bindings []*binding, of func(*irv1.Binding) []T, most int,
+	twice func(b, other *binding, name string), tooMany func(b *binding, endpoint string)) {
+	type place struct{ endpoint, name string }
 	owners := map[place]*binding{}
 	counts := map[string]int{}
 	for _, b := range bindings {
-		for _, t := range b.ir.GetTools() {
+		for _, t := range of(b.ir) {
 			at := place{b.ir.GetEndpoint(), t.GetName()}
 			if other := owners[at]; other != nil {
-				r.duplicateTool(b, other, t.GetName())
+				twice(b, other, t.GetName())
 				continue
 			}
 			owners[at] = b
-			if counts[at.endpoint]++; counts[at.endpoint] == irv1.MaxTools+1 {
-				r.tooManyTools(b, at.endpoint)
-			}
-		}
-	}
-}
-
-// checkPrompts reports prompts that two bindings put at one endpoint.
-func checkPrompts(bindings []*binding, r report) {
-	type place struct{ endpoint, prompt string }
-	owners := map[place]*binding{}
-	counts := map[string]int{}
-	for _, b := range bindings {
-		for _, p := range b.ir.GetPrompts() {
-			at := place{b.ir.GetEndpoint(), p.GetName()}
-			if other := owners[at]; other != nil {
-				r.duplicatePrompt(b, other, p.GetName())
-				continue
-			}
-			owners[at] = b
-			if counts[at.endpoint]++; counts[at.endpoint] == irv1.MaxPrompts+1 {
-				r.tooManyPrompts(b, at.endpoint)
+			if counts[at.endpoint]++; counts[at.endpoint] == most+1 {
+				tooMany(b, at.endpoint)
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package compile
 
 import (
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -50,10 +51,11 @@ const (
 	contextSize = 32 << 10  // as batchSize
 )
 
-// batches deals the packages that are sound to batches.
+// batches deals the packages that are sound to batches: a small module to one for each
+// two processors, since its tests may take the others.
 func (m *module) batches() []*batch {
-	var all []*batch
-	room := 0
+	var sound []*pkg
+	total := 0
 	for _, p := range m.sorted() {
 		if m.tested && !slices.ContainsFunc(p.own, func(f *file) bool { return f.test }) {
 			continue
@@ -61,8 +63,14 @@ func (m *module) batches() []*batch {
 		if slices.ContainsFunc(p.files, func(f *file) bool { return f.broken }) {
 			continue
 		}
+		sound, total = append(sound, p), total+p.size()
+	}
+	size := min(batchSize, total/max(1, runtime.GOMAXPROCS(0)/2))
+	var all []*batch
+	room := 0
+	for _, p := range sound {
 		if room -= p.size(); room < 0 || len(all) == 0 {
-			all, room = append(all, &batch{module: m}), batchSize-p.size()
+			all, room = append(all, &batch{module: m}), size-p.size()
 		}
 		last := all[len(all)-1]
 		last.packages = append(last.packages, p)

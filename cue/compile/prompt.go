@@ -4,16 +4,7 @@ import (
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
 
-// prompts reads those of the binding, whose tools have been read.
-func (rd *reading) prompts(v value) []*irv1.Prompt {
-	fields := v.fields()
-	var all []*irv1.Prompt
-	for _, name := range sorted(fields) {
-		all = append(all, rd.prompt(name, fields[name]))
-	}
-	return all
-}
-
+// prompt reads a prompt of the binding, whose tools have been read.
 func (rd *reading) prompt(name string, v value) *irv1.Prompt {
 	v.note()
 	rd.out.promptAt[name] = v.where()

@@ -95,13 +95,10 @@ func (u *unit) read(name string, v value, r report) *binding {
 	rd.redaction(v.get("redact"))
 	rd.documents(v.get("documents"))
 	rd.checkHeaders(v)
-	tools := v.get("tools").fields()
-	for _, tool := range sorted(tools) {
-		b.ir.Tools = append(b.ir.Tools, rd.tool(tool, tools[tool]))
-	}
-	b.ir.Resources = rd.resources(v.get("resources"))
-	b.ir.Templates = rd.templates(v.get("templates"))
-	b.ir.Prompts = rd.prompts(v.get("prompts"))
+	b.ir.Tools = each(v.get("tools"), rd.tool)
+	b.ir.Resources = each(v.get("resources"), rd.resource)
+	b.ir.Templates = each(v.get("templates"), rd.template)
+	b.ir.Prompts = each(v.get("prompts"), rd.prompt)
 	b.ir.Caching = caching(v.get("caching"))
 	rd.checkServes(v)
 	rd.checkPatches()

@@ -10,16 +10,7 @@ import (
 // widgetType is the media type of a widget.
 const widgetType = "text/html+skybridge"
 
-// resources reads those of the binding, whose tools have been read.
-func (rd *reading) resources(v value) []*irv1.Resource {
-	fields := v.fields()
-	var all []*irv1.Resource
-	for _, name := range sorted(fields) {
-		all = append(all, rd.resource(name, fields[name]))
-	}
-	return all
-}
-
+// resource reads a resource of the binding, whose tools have been read.
 func (rd *reading) resource(name string, v value) *irv1.Resource {
 	v.note()
 	r := &irv1.Resource{

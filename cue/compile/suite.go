@@ -180,7 +180,7 @@ func (m *module) cases(ctx context.Context, list *diag.List) ([]stated, error) {
 func (b *batch) cases(ctx context.Context, list *diag.List) (all []stated, err error) {
 	defer recovered(list, b.packages[0])
 	units, _ := b.load(report{list})
-	err = each(ctx, units, func(u *unit) { all = append(all, u.cases(list)...) })
+	err = work(ctx, units, func(u *unit) { all = append(all, u.cases(list)...) })
 	return all, err
 }
 

@@ -9,16 +9,7 @@ import (
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
 
-// templates reads those of the binding, whose tools have been read.
-func (rd *reading) templates(v value) []*irv1.ResourceTemplate {
-	fields := v.fields()
-	var all []*irv1.ResourceTemplate
-	for _, name := range sorted(fields) {
-		all = append(all, rd.template(name, fields[name]))
-	}
-	return all
-}
-
+// template reads a template of the binding, whose tools have been read.
 func (rd *reading) template(name string, v value) *irv1.ResourceTemplate {
 	v.note()
 	t := &irv1.ResourceTemplate{

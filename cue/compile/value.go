@@ -96,6 +96,16 @@ func (v value) fields() map[string]value {
 	return all
 }
 
+// each returns what read makes of the fields that v has, by label.
+func each[T any](v value, read func(label string, v value) T) []T {
+	fields := v.fields()
+	var all []T
+	for _, label := range sorted(fields) {
+		all = append(all, read(label, fields[label]))
+	}
+	return all
+}
+
 // children returns the elements that v has as a list, or the fields that it has as a
 // struct, which need not evaluate.
 func (v value) children() (elements []value, fields map[string]value) {
