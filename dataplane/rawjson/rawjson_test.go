@@ -2,6 +2,7 @@ package rawjson_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -106,6 +107,34 @@ func TestParseManyMembers(t *testing.T) {
 	}
 	if _, err := rawjson.Parse([]byte("{"+b.String()+`"other":{"n":1}}`), 2); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for _, tt := range []struct {
+		json string
+		want []string
+	}{
+		{`7`, []string{"7"}}, {`"7"`, nil}, {` -1.5e+3 `, []string{"-1.5e+3"}}, {`true`, nil},
+		{`{"1":[0 ,"a\"2",{"b":-0.0}],"3":null,"c":4E5}`, []string{"0", "-0.0", "4E5"}},
+	} {
+		v, err := rawjson.Parse([]byte(tt.json), 9)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for n := range v.Numbers() {
+			got = append(got, string(n))
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s has the numbers %q, want %q", tt.json, got, tt.want)
+		}
+		for n := range v.Numbers() {
+			if string(n) != tt.want[0] {
+				t.Errorf("the first number of %s is %s", tt.json, n)
+			}
+			break
+		}
 	}
 }
 

@@ -57,6 +57,26 @@ func (v Value) Elements() iter.Seq[Value] {
 	}
 }
 
+// Numbers returns the numbers in v, however deep, in their order.
+func (v Value) Numbers() iter.Seq[Value] {
+	return func(yield func(Value) bool) {
+		for i := 0; i < len(v); {
+			switch c := v[i]; {
+			case c == '"':
+				i = v.endString(i)
+			case c == '-' || '0' <= c && c <= '9':
+				n := v.at(i)
+				if !yield(n) {
+					return
+				}
+				i += len(n)
+			default:
+				i++
+			}
+		}
+	}
+}
+
 // Map returns v with each member of the object, or element of the array, replaced by
 // what f makes of it; the name is nil for an element and stays so. All other bytes
 // stay as they are. When f changes nothing, and for other values, that is v itself.

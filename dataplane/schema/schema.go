@@ -157,27 +157,14 @@ const maxDigits = 1000
 // bounded size: the library computes with exact fractions, for which 1e999999999
 // is a gigabyte.
 func bounded(v rawjson.Value) bool {
-	switch v.Kind() {
-	case rawjson.Number:
-		return boundedNumber(v)
-	case rawjson.Array:
-		for e := range v.Elements() {
-			if !bounded(e) {
-				return false
-			}
+	for n := range v.Numbers() {
+		digits := 0 // of the exponent
+		if at := bytes.IndexAny(n, "eE"); at >= 0 {
+			digits = len(bytes.TrimLeft(n[at+1:], "+-0"))
 		}
-	case rawjson.Object:
-		for _, m := range v.Members() {
-			if !bounded(m) {
-				return false
-			}
+		if len(n) > maxDigits || digits > 3 {
+			return false
 		}
 	}
 	return true
-}
-
-func boundedNumber(v rawjson.Value) bool {
-	_, exponent, _ := bytes.Cut(bytes.ToLower(v), []byte("e"))
-	digits := bytes.TrimLeft(exponent, "+-0")
-	return len(v) <= maxDigits && len(digits) <= 3
 }
