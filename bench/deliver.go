@@ -142,13 +142,12 @@ func measureDelivery(ctx context.Context, dir string, nodes int, cfg deliverConf
 		return r, err
 	}
 	defer plane.stop()
-	d := &delivery{plane: plane, sources: manyBindings(cfg.bindings)}
 	conn, err := grpc.NewClient(plane.addr, grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(irv1.MaxBundle)))
 	if err != nil {
 		return r, err
 	}
 	defer conn.Close()
-	d.operator = adminv1.NewAdminServiceClient(conn)
+	d := &delivery{plane: plane, operator: adminv1.NewAdminServiceClient(conn), sources: manyBindings(cfg.bindings)}
 	if _, err := d.apply(ctx, 0, adminv1.Result_RESULT_NO_NODES); err != nil {
 		return r, err
 	}
@@ -160,20 +159,26 @@ func measureDelivery(ctx context.Context, dir string, nodes int, cfg deliverConf
 		return r, err
 	}
 	defer d.crowd.close()
-	if _, err = d.crowd.await(ctx); err != nil {
-		return r, err
+	return r, d.measure(ctx, &r, alone)
+}
+
+// measure fills in r. alone is what the control plane held before nodes came.
+func (d *delivery) measure(ctx context.Context, r *delivered, alone memory) error {
+	if _, err := d.crowd.await(ctx); err != nil {
+		return err
 	}
 	idle, err := d.memory(ctx)
 	if err != nil {
-		return r, err
+		return err
 	}
-	r.RSS, r.Heap, r.Stacks = (idle.rss-alone.rss)/1024/float64(nodes), (idle.heap-alone.heap)/1024/float64(nodes), (idle.stacks-alone.stacks)/1024/float64(nodes)
-	if err := d.revisions(ctx, &r); err != nil {
-		return r, err
+	perStream := func(now, before float64) float64 { return (now - before) / 1024 / float64(r.Nodes) }
+	r.RSS, r.Heap, r.Stacks = perStream(idle.rss, alone.rss), perStream(idle.heap, alone.heap), perStream(idle.stacks, alone.stacks)
+	if err := d.revisions(ctx, r); err != nil {
+		return err
 	}
-	later, err := plane.rss()
-	r.LaterRSS = (later - alone.rss) / 1024 / float64(nodes)
-	return r, err
+	later, err := d.plane.rss()
+	r.LaterRSS = perStream(later, alone.rss)
+	return err
 }
 
 // collectEvery is after how many revisions the garbage of the nodes is collected, in
@@ -182,51 +187,74 @@ const collectEvery = 5
 
 // revisions delivers them one after the other.
 func (d *delivery) revisions(ctx context.Context, r *delivered) error {
-	var acked, told []time.Time
-	pid, self := d.plane.cmd.Process.Pid, os.Getpid()
-	before, err := cpuOf(pid)
-	ours, err2 := cpuOf(self)
-	counted, err3 := d.plane.metrics()
-	if err := errors.Join(err, err2, err3); err != nil {
+	before, err := d.spent()
+	if err != nil {
 		return err
 	}
+	var acked, told []time.Time
 	for i := range r.Revisions {
 		if i%collectEvery == 0 {
 			runtime.GC()
 		}
-		d.crowd.expect()
-		o, err := d.apply(ctx, i+1, adminv1.Result_RESULT_SYNCED)
+		last, outcome, err := d.round(ctx, i+1, r.Nodes)
 		if err != nil {
 			return err
 		}
-		told = append(told, time.Now())
-		at, err := d.crowd.await(ctx)
-		if err != nil {
-			return err
-		}
-		acked = append(acked, at)
-		if err := allRun(o, r.Nodes); err != nil {
-			return err
-		}
+		acked, told = append(acked, last), append(told, outcome)
 	}
-	after, err := cpuOf(pid)
-	ourAfter, err2 := cpuOf(self)
-	if err := errors.Join(err, err2); err != nil {
+	after, err := d.spent()
+	if err != nil {
 		return err
 	}
 	pushes := float64(r.Revisions * r.Nodes)
-	r.CPU, r.ClientCPU = micros(after-before)/pushes, micros(ourAfter-ours)/pushes
-	if r.Bytes, err = d.once(r, counted["bindery_controlplane_pushed_bytes_total"]); err != nil {
-		return err
+	r.CPU, r.ClientCPU = micros(after.plane-before.plane)/pushes, micros(after.nodes-before.nodes)/pushes
+	r.Bytes = (after.counts["bindery_controlplane_pushed_bytes_total"] - before.counts["bindery_controlplane_pushed_bytes_total"]) / pushes
+	return errors.Join(r.latencies(d.plane, acked, told), r.once(after.counts))
+}
+
+// round delivers one revision. It returns when the last node acked it and when the
+// operator was told.
+func (d *delivery) round(ctx context.Context, round, nodes int) (acked, told time.Time, err error) {
+	d.crowd.expect()
+	o, err := d.apply(ctx, round, adminv1.Result_RESULT_SYNCED)
+	told = time.Now()
+	if err == nil {
+		err = allRun(o, nodes)
 	}
-	stored, err := d.plane.logged("revision stored")
+	if err == nil {
+		acked, err = d.crowd.await(ctx)
+	}
+	return acked, told, err
+}
+
+// spent is what was spent so far.
+type spent struct {
+	plane, nodes time.Duration // of CPU
+	counts       map[string]float64
+}
+
+func (d *delivery) spent() (s spent, err error) {
+	if s.plane, err = cpuOf(d.plane.cmd.Process.Pid); err != nil {
+		return s, err
+	}
+	if s.nodes, err = cpuOf(os.Getpid()); err != nil {
+		return s, err
+	}
+	s.counts, err = d.plane.metrics()
+	return s, err
+}
+
+// latencies counts from the moments at which the control plane logged that revisions
+// are durable.
+func (r *delivered) latencies(plane *process, acked, told []time.Time) error {
+	stored, err := plane.logged("revision stored")
 	if err != nil {
 		return err
 	}
 	if len(stored) != r.Revisions+1 {
-		return fmt.Errorf("the log has %d revisions", len(stored))
+		return fmt.Errorf("the log has %d revisions, and %d were applied", len(stored), r.Revisions+1)
 	}
-	all, until := sample{}, sample{}
+	var all, until sample
 	for i, s := range stored[1:] {
 		all.latency = append(all.latency, acked[i].Sub(s.Time))
 		until.latency = append(until.latency, told[i].Sub(s.Time))
@@ -240,23 +268,14 @@ func (d *delivery) revisions(ctx context.Context, r *delivered) error {
 
 func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// once holds the control plane's own counts to one push and one ack for each node and
-// revision, and returns how many bytes a push had but for the first of each node.
-func (d *delivery) once(r *delivered, first float64) (float64, error) {
-	m, err := d.plane.metrics()
-	if err != nil {
-		return 0, err
+// once holds the control plane's own counts to one ack for each node and revision, the
+// first included, as the nodes hold what they get.
+func (r *delivered) once(counts map[string]float64) error {
+	acks, nacks := counts["bindery_controlplane_acks_total"], counts["bindery_controlplane_nacks_total"]
+	if acks != float64(r.Nodes*(r.Revisions+1)) || nacks != 0 {
+		return fmt.Errorf("%d nodes got %d revisions, and the control plane counts %.0f acks and %.0f nacks", r.Nodes, r.Revisions+1, acks, nacks)
 	}
-	want := float64(r.Nodes * (r.Revisions + 1))
-	for _, name := range []string{"pushes_total", "acks_total"} {
-		if got := m["bindery_controlplane_"+name]; got != want {
-			return 0, fmt.Errorf("%s is %.0f, and %d nodes got %d revisions", name, got, r.Nodes, r.Revisions+1)
-		}
-	}
-	if nacks := m["bindery_controlplane_nacks_total"]; nacks != 0 {
-		return 0, fmt.Errorf("%.0f nacks", nacks)
-	}
-	return (m["bindery_controlplane_pushed_bytes_total"] - first) / float64(r.Nodes*r.Revisions), nil
+	return nil
 }
 
 // allRun returns an error unless an outcome says of all nodes that they run what was
