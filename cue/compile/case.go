@@ -27,25 +27,27 @@ type caseReading struct {
 // read reads a test, all but the binding. Where it does not evaluate, it reads what
 // does.
 func (rd caseReading) read(name string, v value) *cases.Case {
-	rd.exclusive(v, "arguments", "argumentsText")
-	rd.exclusive(v, "tool", "prompt")
-	if !v.get("tool").exists() && !v.get("prompt").exists() && v.cue.Err() == nil {
+	arguments, exact := v.get("arguments"), v.get("argumentsText")
+	tool, prompt, caller := v.get("tool"), v.get("prompt"), v.get("caller")
+	rd.exclusive(arguments, exact)
+	rd.exclusive(tool, prompt)
+	if !tool.exists() && !prompt.exists() && v.cue.Err() == nil {
 		rd.noSubject(v)
 	}
 	c := &cases.Case{
 		Name:      name,
 		Position:  rd.position(v),
-		Tool:      v.get("tool").quiet(),
-		Prompt:    v.get("prompt").quiet(),
-		Caller:    rd.header(v.get("caller")),
+		Tool:      tool.quiet(),
+		Prompt:    prompt.quiet(),
+		Caller:    rd.header(caller),
 		Exchanges: rd.exchanges(v),
 		UUID:      defaultUUID,
 		Now:       instant(defaultNow),
 	}
-	if b := body(v, "arguments", "argumentsText"); b != nil {
+	if b := body(arguments, exact); b != nil {
 		c.Arguments = b.Data
 	}
-	if meta := v.get("caller").get("meta"); meta.exists() {
+	if meta := caller.get("meta"); meta.exists() {
 		c.Meta = meta.json()
 	}
 	if s := v.get("uuid").quiet(); s != "" {
@@ -91,7 +93,7 @@ func (rd caseReading) expectation(v value, c *cases.Case) {
 	result, failure := v.get("result"), v.get("error")
 	switch {
 	case result.exists() && failure.exists():
-		rd.exclusive(v, "result", "error")
+		rd.exclusive(result, failure)
 	case result.exists():
 		c.Result = result.json()
 	case failure.exists():
@@ -106,11 +108,11 @@ func (rd caseReading) expectation(v value, c *cases.Case) {
 
 // exchanges reads the requests that the upstream must get, and its answers.
 func (rd caseReading) exchanges(v value) []cases.Exchange {
-	request, response := v.get("request"), v.get("response")
-	several := v.get("exchanges").elements()
+	request, response, exchanges := v.get("request"), v.get("response"), v.get("exchanges")
+	several := exchanges.elements()
 	if len(several) > 0 {
-		rd.exclusive(v, "request", "exchanges")
-		rd.exclusive(v, "response", "exchanges")
+		rd.exclusive(request, exchanges)
+		rd.exclusive(response, exchanges)
 	}
 	switch {
 	case request.exists() && response.exists():
@@ -128,21 +130,23 @@ func (rd caseReading) exchanges(v value) []cases.Exchange {
 }
 
 func (rd caseReading) request(v value) cases.Request {
-	rd.exclusive(v, "body", "bodyText")
+	json, exact := v.get("body"), v.get("bodyText")
+	rd.exclusive(json, exact)
 	method, target, _ := strings.Cut(v.get("http").quiet(), " ")
-	return cases.Request{Method: method, Target: target, Header: rd.header(v), Body: body(v, "body", "bodyText")}
+	return cases.Request{Method: method, Target: target, Header: rd.header(v), Body: body(json, exact)}
 }
 
 func (rd caseReading) response(v value) cases.Response {
-	rd.exclusive(v, "body", "bodyText")
-	for _, answer := range []string{"status", "body", "bodyText"} {
-		rd.exclusive(v, answer, "failure")
+	json, exact, status, failure := v.get("body"), v.get("bodyText"), v.get("status"), v.get("failure")
+	rd.exclusive(json, exact)
+	for _, answer := range []value{status, json, exact} {
+		rd.exclusive(answer, failure)
 	}
 	return cases.Response{
-		Failure: cases.Failure(v.get("failure").quiet()),
-		Status:  int(v.get("status").number(200)),
+		Failure: cases.Failure(failure.quiet()),
+		Status:  int(status.number(200)),
 		Header:  rd.header(v),
-		Body:    body(v, "body", "bodyText"),
+		Body:    body(json, exact),
 	}
 }
 
@@ -161,20 +165,20 @@ func (rd caseReading) header(v value) map[string]string {
 
 // body returns what the field json states as JSON, or the field exact as bytes; nil
 // when there is neither.
-func body(v value, json, exact string) *cases.Body {
-	if text := v.get(exact); text.exists() {
-		return &cases.Body{Data: []byte(text.quiet()), Exact: true}
-	}
-	if data := v.get(json); data.exists() {
-		return &cases.Body{Data: bytes.TrimSpace(data.json())}
+func body(json, exact value) *cases.Body {
+	switch {
+	case exact.exists():
+		return &cases.Body{Data: []byte(exact.quiet()), Exact: true}
+	case json.exists():
+		return &cases.Body{Data: bytes.TrimSpace(json.json())}
 	}
 	return nil
 }
 
-// exclusive reports two fields of v of which there can be one.
-func (rd caseReading) exclusive(v value, a, b string) {
-	if v.get(a).exists() && v.get(b).exists() {
-		rd.eitherOr(v.get(b), a, b)
+// exclusive reports two fields of which there can be one.
+func (rd caseReading) exclusive(a, b value) {
+	if a.exists() && b.exists() {
+		rd.eitherOr(b, a.label(), b.label())
 	}
 }
 
