@@ -281,6 +281,32 @@ func TestStoreFails(t *testing.T) {
 	}
 }
 
+// TestSettled holds what those hear who wait for a group: of every change, and when the
+// last node has answered.
+func TestSettled(t *testing.T) {
+	s := serve(t)
+	a, b := s.open(t, hello("a")), s.open(t, hello("b"))
+	s.node(t, "a", in(rollout.Pending))
+	s.node(t, "b", in(rollout.Pending))
+	gen := s.offer(t, 1, "one")
+	changed, settled := s.Changed("default")
+	if err := a.Send(ack(gen)); err != nil {
+		t.Fatal(err)
+	}
+	s.node(t, "a", in(rollout.Synced))
+	<-changed
+	select {
+	case <-settled:
+		t.Error("settled, and a node has not answered")
+	default:
+	}
+	if err := b.Send(nack(gen)); err != nil {
+		t.Fatal(err)
+	}
+	<-settled
+	s.node(t, "b", in(rollout.Rejected))
+}
+
 // TestCloseGivesUpPush closes while a push waits for a node that does not read.
 func TestCloseGivesUpPush(t *testing.T) {
 	s := serve(t)
