@@ -41,18 +41,20 @@ type unit struct {
 type batch struct {
 	module   *module
 	packages []*pkg
+	size     int // of the packages
 }
 
 // Loading a batch costs parsing the language, and a context costs building it. What is
 // loaded takes thirty times its size in memory until the batch is done, and what is
 // evaluated hundreds of times until its context is let go.
 const (
-	batchSize   = 256 << 10 // bytes of CUE in a batch, unless one package has more
-	contextSize = 32 << 10  // as batchSize
+	batchSize   = 128 << 10 // bytes of CUE in a batch, about
+	contextSize = 32 << 10  // bytes of CUE in a context, unless one package has more
 )
 
-// batches deals the packages that are sound to batches: a small module to one for each
-// two processors, since its tests may take the others.
+// batches deals the packages that are sound to batches, as many as processors even if one
+// would hold them all. Packages without their tests get half of those: tests, which are
+// built at the same time, take longer.
 func (m *module) batches() []*batch {
 	var sound []*pkg
 	total := 0
@@ -65,15 +67,18 @@ func (m *module) batches() []*batch {
 		}
 		sound, total = append(sound, p), total+p.size()
 	}
-	size := min(batchSize, total/max(1, runtime.GOMAXPROCS(0)/2))
-	var all []*batch
-	room := 0
+	n := runtime.GOMAXPROCS(0)
+	if !m.tested {
+		n = (n + 1) / 2
+	}
+	all := make([]*batch, min(len(sound), max(n, total/batchSize)))
+	for i := range all {
+		all[i] = &batch{module: m}
+	}
 	for _, p := range sound {
-		if room -= p.size(); room < 0 || len(all) == 0 {
-			all, room = append(all, &batch{module: m}), size-p.size()
-		}
-		last := all[len(all)-1]
-		last.packages = append(last.packages, p)
+		least := slices.MinFunc(all, func(a, b *batch) int { return a.size - b.size })
+		least.packages = append(least.packages, p)
+		least.size += p.size()
 	}
 	return all
 }
