@@ -14,6 +14,9 @@ import (
 	"time"
 )
 
+// between is how long an author looks at what a save has become before the next.
+const between = 100 * time.Millisecond
+
 // patience is how long a change may take to be served before that counts as lost.
 const patience = 20 * time.Second
 
@@ -182,6 +185,7 @@ func (f *field) saveUnderDev(ctx context.Context, n int) (sample, error) {
 	}
 	var saved sample
 	for i := range n {
+		time.Sleep(between)
 		t, err := mcpTarget(dev, eras()[0])
 		if err != nil {
 			return saved, err
@@ -202,14 +206,15 @@ func (f *field) saveUnderDev(ctx context.Context, n int) (sample, error) {
 	return saved, nil
 }
 
-// untilOther asks until the answer is not was.
+// untilOther asks until the answer is not was: every millisecond, since to ask without a
+// pause would take the processors from what compiles.
 func untilOther(t *target, began time.Time, was []byte) (time.Duration, error) {
 	c, err := dial(t)
 	if err != nil {
 		return 0, err
 	}
 	defer c.Close()
-	for time.Since(began) < patience {
+	for ; time.Since(began) < patience; time.Sleep(time.Millisecond) {
 		got, err := c.ask()
 		if err != nil {
 			return 0, err

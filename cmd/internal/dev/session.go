@@ -36,7 +36,7 @@ type session struct {
 // follow applies the sources, now and after every save, until ctx is done.
 func (s *session) follow(ctx context.Context, client *operator.Client) error {
 	s.client = client
-	changes := watch.Path(ctx, s.cfg.Dir, s.cfg.Log)
+	changes, early := watch.Early(ctx, s.cfg.Dir, s.cfg.Log)
 	for {
 		e := s.save(ctx)
 		switch {
@@ -49,15 +49,16 @@ func (s *session) follow(ctx context.Context, client *operator.Client) error {
 		case e.Err != nil || e.Outcome != nil:
 			s.cfg.Report(e)
 		}
-		if err := s.awaitChange(ctx, changes); err != nil {
+		if err := s.awaitChange(ctx, changes, early); err != nil {
 			return nil
 		}
 	}
 }
 
 // awaitChange returns when there is something new to look at. Until then a node
-// that refused and tries again is looked after: the cause may go without a save.
-func (s *session) awaitChange(ctx context.Context, changes <-chan struct{}) error {
+// that refused and tries again is looked after: the cause may go without a save. What
+// may be new is compiled as soon as it is seen.
+func (s *session) awaitChange(ctx context.Context, changes, early <-chan struct{}) error {
 	waiting, cancel := context.WithCancel(ctx)
 	defer cancel()
 	recovered := make(chan *adminv1.Node, 1)
@@ -70,11 +71,23 @@ func (s *session) awaitChange(ctx context.Context, changes <-chan struct{}) erro
 			return ctx.Err()
 		case <-changes:
 			return ctx.Err()
+		case <-early:
+			s.begin()
 		case n := <-recovered:
 			s.serving, s.refused = s.refused, nil
 			o := &adminv1.Outcome{Result: adminv1.Result_RESULT_SYNCED, Revision: s.serving, Nodes: []*adminv1.Node{n}}
 			s.cfg.Report(Event{Outcome: o, Took: n.GetTook().AsDuration(), Serving: s.serving})
 		}
+	}
+}
+
+// begin has the sources as they are now compiled, though the save may go on: it seldom
+// does, and then they are compiled again.
+func (s *session) begin() {
+	sources, err := source.Read(s.cfg.Dir)
+	if err == nil && len(changedFiles(s.last, sources)) > 0 {
+		sources.Tags = s.cfg.Tags
+		s.compiler.Ahead(sources)
 	}
 }
 

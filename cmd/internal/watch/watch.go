@@ -19,6 +19,7 @@ import (
 
 const (
 	quiet   = 15 * time.Millisecond  // no change for so long means that a save is complete
+	brief   = 3 * time.Millisecond   // no change for so long means that it may be
 	longest = 250 * time.Millisecond // a signal comes at least so often while changes go on
 	pace    = 2 * time.Second        // between signals where the system cannot tell of changes
 )
@@ -34,24 +35,32 @@ const (
 // Where the system has no watch left to give, Path logs that and signals every
 // two seconds instead.
 func Path(ctx context.Context, path string, log *slog.Logger) <-chan struct{} {
-	signals := make(chan struct{}, 1)
-	changes := make(chan struct{}, 1)
-	go coalesce(ctx, changes, signals)
-	w, err := start(path)
-	if err != nil {
-		go poll(ctx, changes, log, path, err)
-		return signals
-	}
-	go w.run(ctx, changes, log)
+	signals, _ := Early(ctx, path, log)
 	return signals
 }
 
+// Early is [Path] with a second channel, which signals some milliseconds before the first
+// does, if nothing more changes: for who can begin with something that may turn out to
+// have been in vain. That channel is never closed.
+func Early(ctx context.Context, path string, log *slog.Logger) (signals, early <-chan struct{}) {
+	over, soon := make(chan struct{}, 1), make(chan struct{}, 1)
+	changes := make(chan struct{}, 1)
+	go coalesce(ctx, changes, over, soon)
+	w, err := start(path)
+	if err != nil {
+		go poll(ctx, changes, log, path, err)
+		return over, soon
+	}
+	go w.run(ctx, changes, log)
+	return over, soon
+}
+
 // coalesce turns every burst of changes into one signal, sent when the burst is
-// over or has lasted for longest.
-func coalesce(ctx context.Context, changes <-chan struct{}, signals chan<- struct{}) {
+// over or has lasted for longest, with one to early before.
+func coalesce(ctx context.Context, changes <-chan struct{}, signals, early chan<- struct{}) {
 	defer close(signals)
 	var deadline time.Time // of the burst; zero between bursts
-	var due <-chan time.Time
+	var due, soon <-chan time.Time
 	for {
 		select {
 		case <-ctx.Done():
@@ -60,7 +69,10 @@ func coalesce(ctx context.Context, changes <-chan struct{}, signals chan<- struc
 			if deadline.IsZero() {
 				deadline = time.Now().Add(longest)
 			}
-			due = time.After(min(quiet, time.Until(deadline)))
+			soon, due = time.After(brief), time.After(min(quiet, time.Until(deadline)))
+		case <-soon:
+			soon = nil
+			notify(early)
 		case <-due:
 			deadline, due = time.Time{}, nil
 			notify(signals)

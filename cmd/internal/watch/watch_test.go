@@ -137,13 +137,18 @@ func TestCoalesce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		changes, signals := make(chan struct{}), make(chan struct{}, 1)
-		go coalesce(ctx, changes, signals)
+		changes, signals, early := make(chan struct{}), make(chan struct{}, 1), make(chan struct{}, 1)
+		go coalesce(ctx, changes, signals, early)
 
 		start := time.Now()
 		for range 5 {
 			changes <- struct{}{}
-			time.Sleep(quiet / 2)
+			changed := time.Now()
+			<-early
+			if took := time.Since(changed); took != brief {
+				t.Errorf("what may be the end of a burst signalled after %v, want %v", took, brief)
+			}
+			time.Sleep(quiet/2 - brief)
 		}
 		<-signals
 		if took := time.Since(start); took != 3*quiet {
@@ -153,6 +158,8 @@ func TestCoalesce(t *testing.T) {
 		select {
 		case <-signals:
 			t.Error("one burst, two signals")
+		case <-early:
+			t.Error("a signal that comes early, and nothing after it")
 		default:
 		}
 

@@ -3,6 +3,7 @@ package worker
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -38,6 +39,7 @@ func (c child) run(ctx context.Context, in []byte) ([]byte, error) {
 type process struct {
 	cmd         *exec.Cmd
 	in          io.WriteCloser
+	answer      chan []byte // gets what it wrote, once that is whole
 	out, stderr *capped
 	deadline    time.Duration
 	life        context.Context // its end stops the process
@@ -52,12 +54,12 @@ func (c child) start() (*process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the running program: %w", err)
 	}
-	p := &process{deadline: c.deadline}
+	p := &process{answer: make(chan []byte, 1), deadline: c.deadline}
 	p.life, p.end = context.WithCancelCause(context.Background())
 	p.cmd = exec.CommandContext(p.life, path, c.args...)
 	p.cmd.Args[0] = "bindery" // what a list of processes shows
 	p.cmd.Env = environment()
-	p.out = &capped{limit: maxOutput, full: func() { p.end(errFlood) }}
+	p.out = &capped{limit: maxOutput, full: func() { p.end(errFlood) }, written: p.look}
 	p.stderr = &capped{limit: maxErrors, full: func() {}}
 	p.cmd.Stdout, p.cmd.Stderr = p.out, p.stderr
 	p.cmd.WaitDelay = time.Second
@@ -80,7 +82,7 @@ func (c child) start() (*process, error) {
 // run is what child.run does once the child has started. The time that the process
 // waited before does not count.
 func (p *process) run(ctx context.Context, in []byte) ([]byte, error) {
-	defer p.end(nil)
+	defer time.AfterFunc(lingering, func() { p.end(nil) })
 	defer context.AfterFunc(ctx, func() { p.end(ctx.Err()) })()
 	deadline := p.deadline + time.Duration(len(in)>>20)*perMiB
 	timer := time.AfterFunc(deadline, func() { p.end(errDeadline) })
@@ -89,10 +91,16 @@ func (p *process) run(ctx context.Context, in []byte) ([]byte, error) {
 		_, _ = p.in.Write(in) // a child that does not read says why it ends
 		p.in.Close()
 	}()
-	<-p.ended
+	select {
+	case answer := <-p.answer:
+		return answer, nil
+	case <-p.ended:
+	}
 	switch cause := context.Cause(p.life); {
+	case len(p.answer) > 0:
+		return <-p.answer, nil
 	case p.err == nil:
-		return p.out.buffer.Bytes(), nil
+		return nil, errors.New("the child wrote what is no compiled module")
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case cause == errFlood:
@@ -101,6 +109,28 @@ func (p *process) run(ctx context.Context, in []byte) ([]byte, error) {
 		return nil, tookTooLong(deadline)
 	}
 	return nil, failure(p.cmd.ProcessState, p.stderr.buffer.String(), p.err)
+}
+
+// header is how long what precedes an answer is: the length of that, so that it is known
+// to be whole. A process takes milliseconds to end, for each page of its memory.
+const header = 8
+
+// lingering is how long a process that has answered has to end by itself.
+const lingering = time.Second
+
+// framed returns what a child writes for an answer.
+func framed(answer []byte) []byte {
+	return append(binary.BigEndian.AppendUint64(make([]byte, 0, header+len(answer)), uint64(len(answer))), answer...)
+}
+
+// look takes the answer from what the child has written so far, once it is whole.
+func (p *process) look(written []byte) {
+	if len(written) >= header && binary.BigEndian.Uint64(written) == uint64(len(written)-header) {
+		select {
+		case p.answer <- written[header:]:
+		default: // it had answered, with less
+		}
+	}
 }
 
 // waits reports whether the process has not ended yet.
@@ -159,6 +189,8 @@ type capped struct {
 	buffer bytes.Buffer // not embedded: its ReadFrom would know no limit
 	limit  int
 	full   func()
+
+	written func(all []byte) // is told what was kept so far; nil: nobody is
 }
 
 func (c *capped) Write(p []byte) (int, error) {
@@ -167,5 +199,8 @@ func (c *capped) Write(p []byte) (int, error) {
 		c.full()
 	}
 	c.buffer.Write(p[:min(room, len(p))])
+	if c.written != nil {
+		c.written(c.buffer.Bytes())
+	}
 	return len(p), nil
 }

@@ -47,6 +47,6 @@ func work(in io.Reader, out io.Writer) error {
 	if data, err = proto.Marshal(compiled); err != nil {
 		return fmt.Errorf("write the compiled module: %w", err)
 	}
-	_, err = out.Write(data)
+	_, err = out.Write(framed(data))
 	return err
 }

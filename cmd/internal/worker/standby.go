@@ -2,7 +2,10 @@ package worker
 
 import (
 	"context"
+	"fmt"
 	"sync"
+
+	"google.golang.org/protobuf/proto"
 
 	sourcev1 "github.com/bindery-dev/bindery/proto/bindery/source/v1"
 )
@@ -15,7 +18,17 @@ type Standby struct {
 	child  child
 	mu     sync.Mutex
 	next   *process // waits for sources; nil: none
+	ahead  *attempt // what Ahead has begun; nil: nothing
 	closed bool
+}
+
+// An attempt compiles what may be wanted.
+type attempt struct {
+	sources  *sourcev1.Sources
+	end      context.CancelFunc
+	done     chan struct{} // closed when compiled and err are there
+	compiled *sourcev1.Compiled
+	err      error
 }
 
 // NewStandby returns a Standby whose first child is on its way.
@@ -30,6 +43,46 @@ func newStandby(c child) *Standby {
 // Compile is [Compile]. Each child compiles once.
 func (s *Standby) Compile(ctx context.Context, sources *sourcev1.Sources) (*sourcev1.Compiled, error) {
 	defer s.refill() // not at once: it would take the processor from this one
+	s.mu.Lock()
+	a := s.ahead
+	s.ahead = nil
+	s.mu.Unlock()
+	if a == nil {
+		return s.compile(ctx, sources)
+	}
+	defer a.end()
+	if !proto.Equal(a.sources, sources) {
+		return s.compile(ctx, sources)
+	}
+	select {
+	case <-a.done:
+		return a.compiled, a.err
+	case <-ctx.Done():
+		return nil, fmt.Errorf("compile: %w", ctx.Err())
+	}
+}
+
+// Ahead begins to compile sources that are likely to be those of the next Compile, which
+// then only waits for the rest. What was begun before is given up.
+func (s *Standby) Ahead(sources *sourcev1.Sources) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return
+	}
+	if s.ahead != nil {
+		s.ahead.end()
+	}
+	ctx, end := context.WithCancel(context.Background())
+	a := &attempt{sources: sources, end: end, done: make(chan struct{})}
+	s.ahead = a
+	go func() {
+		defer close(a.done)
+		a.compiled, a.err = s.compile(ctx, sources)
+	}()
+}
+
+func (s *Standby) compile(ctx context.Context, sources *sourcev1.Sources) (*sourcev1.Compiled, error) {
 	return compileIn(s.run, ctx, sources)
 }
 
@@ -54,12 +107,18 @@ func (s *Standby) refill() {
 	}
 }
 
-// Close ends the child that waits. Sources that are being compiled are not affected.
+// Close ends the child that waits, and what Ahead has begun. Sources that are being
+// compiled are not affected.
 func (s *Standby) Close() {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed = true; s.next != nil {
-		s.next.stop()
-		s.next = nil
+	next, ahead := s.next, s.ahead
+	s.closed, s.next, s.ahead = true, nil, nil
+	s.mu.Unlock()
+	if next != nil {
+		next.stop()
+	}
+	if ahead != nil {
+		ahead.end()
+		<-ahead.done
 	}
 }

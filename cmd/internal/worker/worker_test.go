@@ -22,6 +22,7 @@ const (
 	childSilent  = "test-child-silent"  // exits with 3 and says nothing
 	childFlood   = "test-child-flood"   // writes for ever
 	childGarbage = "test-child-garbage" // succeeds with what is no compiled module
+	childLate    = "test-child-late"    // answers, and does not end
 	childEnv     = "test-child-env"     // fails with its environment
 	childHungry  = "test-child-hungry"  // limits itself and takes all memory
 )
@@ -40,6 +41,11 @@ func TestMain(m *testing.M) {
 		case childGarbage:
 			fmt.Print("hello")
 			os.Exit(0)
+		case childLate:
+			os.Stdout.Write(framed(nil))
+			for {
+				time.Sleep(time.Hour)
+			}
 		case childEnv:
 			fmt.Fprintln(os.Stderr, strings.Join(os.Environ(), " "))
 			os.Exit(1)
@@ -173,6 +179,22 @@ func TestChildFails(t *testing.T) {
 	}
 }
 
+// TestLateEnd holds that nobody waits for the end of a child that has answered, and that
+// it is ended.
+func TestLateEnd(t *testing.T) {
+	p, err := child{args: []string{childLate}, deadline: time.Minute}.start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if answer, err := p.run(t.Context(), nil); err != nil || len(answer) != 0 {
+		t.Errorf("got %q, %v", answer, err)
+	}
+	<-p.ended
+	if p.err == nil {
+		t.Error("it ended by itself")
+	}
+}
+
 // TestEnvironment: a child that others' sources run in sees no secret.
 func TestEnvironment(t *testing.T) {
 	t.Setenv("BINDERY_SECRET_X", "hush")
@@ -213,9 +235,7 @@ func TestStandby(t *testing.T) {
 		if !proto.Equal(got, want) {
 			t.Errorf("compiled to %v, want %v", got, want)
 		}
-		if waiting.waits() {
-			t.Error("the child that waited was not used")
-		}
+		<-waiting.ended // or the child that waited was not used
 	}
 	if len(children) != 3 {
 		t.Errorf("%d children for 3 modules", len(children))
@@ -227,6 +247,36 @@ func TestStandby(t *testing.T) {
 	}
 	if _, err := s.Compile(t.Context(), module(library)); err != nil || s.next != nil {
 		t.Errorf("after Close: %v, and waiting %v", err, s.next)
+	}
+}
+
+// TestAhead holds that what was begun is used for the same sources and for no others.
+func TestAhead(t *testing.T) {
+	one, other := module(library), module(library+"\n// another one\n")
+	for _, tt := range []struct {
+		name  string
+		begun []*sourcev1.Sources
+		used  bool
+	}{
+		{"the same", []*sourcev1.Sources{one}, true}, {"begun anew", []*sourcev1.Sources{other, one}, true}, {"others", []*sourcev1.Sources{other}, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := NewStandby()
+			for _, begun := range tt.begun {
+				s.Ahead(begun)
+			}
+			a := s.ahead
+			compiled, err := s.Compile(t.Context(), proto.CloneOf(one))
+			if err != nil || compiled.GetBundle() == nil {
+				t.Fatal(compiled.GetDiagnostics(), err)
+			}
+			<-a.done
+			if used := a.compiled == compiled; used != tt.used {
+				t.Errorf("what was begun is used: %t", used)
+			}
+			s.Ahead(one)
+			s.Close()
+		})
 	}
 }
 
