@@ -10,12 +10,13 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// Between two looks at a group is some time, for its nodes answer by the thousand:
-// this, or as many times what the last look took. Only when the last node has answered
-// is there nothing to wait for.
+// Between two looks at a group is some time, for its nodes answer by the thousand: as many
+// times what the last look took, within bounds. Only when the last node has answered is
+// there nothing to wait for.
 const (
-	minPace = 20 * time.Millisecond
 	perLook = 9
+	minPace = 20 * time.Millisecond
+	maxPace = time.Second // an operator who reads slowly makes a look long
 )
 
 // outcome waits for the group's nodes when there is something to wait for, and
@@ -59,7 +60,7 @@ func (s *Server) follow(ctx context.Context, r *adminv1.Revision, wait time.Dura
 		if v.result != adminv1.Result_RESULT_UNSPECIFIED {
 			return o, nil
 		}
-		pace := time.After(max(minPace, perLook*time.Since(began)))
+		pace := time.After(min(maxPace, max(minPace, perLook*time.Since(began))))
 		select {
 		case <-changed:
 		case <-timeout.C:

@@ -15,6 +15,7 @@ func PrepareHeap() {
 	debug.SetGCPercent(small / (4 << 20) * 100) // Go's heap is 4 MiB at 100
 	go func() {
 		largePages(small / 4 * 3)
+		// What is garbage at once is cleaned up after the first collection from here on.
 		runtime.AddCleanup(new([4]uint64), func(percent int) { debug.SetGCPercent(percent) }, 100)
 	}()
 }
