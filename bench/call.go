@@ -85,27 +85,23 @@ type field struct {
 
 // onField parses the arguments of a subcommand and measures on a field of its own.
 func onField(ctx context.Context, flags *flag.FlagSet, args []string, measure func(*field) error) error {
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	f, err := newField(ctx)
-	if err != nil {
-		return err
-	}
-	defer f.close()
-	return measure(f)
+	return inDir(flags, args, func(dir string) error {
+		f, err := newField(ctx, dir)
+		if err != nil {
+			return err
+		}
+		defer f.close()
+		return measure(f)
+	})
 }
 
-func newField(ctx context.Context) (_ *field, err error) {
-	f := &field{}
+func newField(ctx context.Context, dir string) (_ *field, err error) {
+	f := &field{dir: dir}
 	defer func() {
 		if err != nil {
 			f.close()
 		}
 	}()
-	if f.dir, err = os.MkdirTemp("", "bindery-bench-"); err != nil {
-		return nil, err
-	}
 	progress("building")
 	if err := build(ctx, f.dir, "./cmd/bindery-node", "./cmd/bindery"); err != nil {
 		return nil, err
@@ -127,12 +123,11 @@ func newField(ctx context.Context) (_ *field, err error) {
 
 func (f *field) module() string { return filepath.Join(f.dir, "acp") }
 
-// close ends all processes and removes what they wrote.
+// close ends all processes.
 func (f *field) close() {
 	for _, p := range slices.Backward(f.processes) {
 		p.stop()
 	}
-	_ = os.RemoveAll(f.dir) // a temporary directory
 }
 
 // node starts a node with the field's bundle.

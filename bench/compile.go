@@ -44,33 +44,23 @@ func compileWide(ctx context.Context, args []string) error {
 	flags.IntVar(&cfg.rounds, "rounds", 5, "`N` runs of each command, alternately")
 	flags.StringVar(&cfg.binary, "bindery", "", "measure this bindery, to compare builds: `FILE`; default is that of this checkout")
 	flags.BoolVar(&cfg.json, "json", false, "print JSON")
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	dir, err := os.MkdirTemp("", "bindery-bench-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	progress("building")
-	if cfg.binary == "" {
-		if err := build(ctx, dir, "./cmd/bindery"); err != nil {
+	return inDir(flags, args, func(dir string) (err error) {
+		if cfg.binary, err = built(ctx, dir, "bindery", cfg.binary); err != nil {
 			return err
 		}
-		cfg.binary = filepath.Join(dir, "bindery")
-	}
-	if err := build(ctx, dir, "-modfile=tools/go.mod", "cuelang.org/go/cmd/cue"); err != nil {
-		return err
-	}
-	rows, err := measureCompiles(ctx, dir, cfg)
-	if err != nil {
-		return err
-	}
-	if cfg.json {
-		return json.NewEncoder(os.Stdout).Encode(rows)
-	}
-	printCompiled(os.Stdout, rows)
-	return nil
+		if err := build(ctx, dir, "-modfile=tools/go.mod", "cuelang.org/go/cmd/cue"); err != nil {
+			return err
+		}
+		rows, err := measureCompiles(ctx, dir, cfg)
+		if err != nil {
+			return err
+		}
+		if cfg.json {
+			return json.NewEncoder(os.Stdout).Encode(rows)
+		}
+		printCompiled(os.Stdout, rows)
+		return nil
+	})
 }
 
 // measureCompiles runs the commands alternately on a wide module in dir, and checks what

@@ -80,36 +80,26 @@ func deliver(ctx context.Context, args []string) error {
 	flags.IntVar(&cfg.conns, "conns", 0, "`N` connections that all streams share; 0 is one a node")
 	flags.StringVar(&cfg.binary, "controlplane", "", "measure this bindery-controlplane, to compare builds: `FILE`; default is that of this checkout")
 	flags.BoolVar(&cfg.json, "json", false, "print JSON")
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	dir, err := os.MkdirTemp("", "bindery-bench-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	if cfg.binary == "" {
-		progress("building")
-		if err := build(ctx, dir, "./cmd/bindery-controlplane"); err != nil {
+	return inDir(flags, args, func(dir string) (err error) {
+		if cfg.binary, err = built(ctx, dir, "bindery-controlplane", cfg.binary); err != nil {
 			return err
 		}
-		cfg.binary = filepath.Join(dir, "bindery-controlplane")
-	}
-	debug.SetGCPercent(-1) // nodes share the machine with what is measured: see revisions
-	var rows []delivered
-	for _, nodes := range cfg.nodes {
-		progress(fmt.Sprintf("%d revisions to %d nodes", cfg.revisions, nodes))
-		r, err := measureDelivery(ctx, dir, nodes, cfg)
-		if err != nil {
-			return err
+		debug.SetGCPercent(-1) // nodes share the machine with what is measured: see revisions
+		var rows []delivered
+		for _, nodes := range cfg.nodes {
+			progress(fmt.Sprintf("%d revisions to %d nodes", cfg.revisions, nodes))
+			r, err := measureDelivery(ctx, dir, nodes, cfg)
+			if err != nil {
+				return err
+			}
+			rows = append(rows, r)
 		}
-		rows = append(rows, r)
-	}
-	if cfg.json {
-		return json.NewEncoder(os.Stdout).Encode(rows)
-	}
-	printDelivered(os.Stdout, rows)
-	return nil
+		if cfg.json {
+			return json.NewEncoder(os.Stdout).Encode(rows)
+		}
+		printDelivered(os.Stdout, rows)
+		return nil
+	})
 }
 
 func printDelivered(out io.Writer, rows []delivered) {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -201,6 +202,29 @@ func (p *process) metrics() (map[string]float64, error) {
 func (p *process) files() (int, error) {
 	entries, err := os.ReadDir(filepath.Join("/proc", strconv.Itoa(p.cmd.Process.Pid), "fd"))
 	return len(entries), err
+}
+
+// inDir parses the arguments of a subcommand and measures in a temporary directory.
+func inDir(flags *flag.FlagSet, args []string, measure func(dir string) error) error {
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "bindery-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	return measure(dir)
+}
+
+// built returns the command called name: the file that is given, or else that of this
+// checkout, built in dir.
+func built(ctx context.Context, dir, name, given string) (string, error) {
+	if given != "" {
+		return given, nil
+	}
+	progress("building")
+	return filepath.Join(dir, name), build(ctx, dir, "./cmd/"+name)
 }
 
 // build builds commands of this module into dir.
