@@ -149,7 +149,8 @@ func measureDelivery(ctx context.Context, dir string, nodes int, cfg deliverConf
 		return r, err
 	}
 	defer d.crowd.close()
-	return r, d.measure(ctx, &r, alone)
+	err = d.measure(ctx, &r, alone)
+	return r, err
 }
 
 // measure fills in r. alone is what the control plane held before nodes came.
