@@ -183,7 +183,7 @@ func (e *endpoint) answer(w http.ResponseWriter, r *http.Request, body []byte) {
 			refused.Status = message.StatusOf(r.Header.Get("Mcp-Protocol-Version"), refused.Code)
 		}
 		refuse(w, *refused)
-	case m.ID == nil || m.IsAnswer:
+	case !m.IsRequest():
 		if s := sessionOf(r.Context()); s != nil {
 			s.tell(r, m, body)
 		} // Else there is nothing that it could change, and no request that it answers.
