@@ -18,7 +18,7 @@ type conn struct {
 	net  net.Conn
 	look *look
 	r    *bufio.Reader // of conn, which counts
-	w    *bufio.Writer
+	w    []byte        // that a request is written into, empty between them
 
 	reused bool      // there was an exchange before
 	since  time.Time // the end of the last one
@@ -32,7 +32,7 @@ type conn struct {
 
 func newConn(p *Pool, n net.Conn) *conn {
 	c := &conn{pool: p, net: n, look: newLook(n)}
-	c.r, c.w = bufio.NewReader(reading{c}), bufio.NewWriter(writing{c})
+	c.r = bufio.NewReader(reading{c})
 	return c
 }
 
@@ -75,12 +75,25 @@ func (c *conn) interrupt() { _ = c.net.SetDeadline(time.Unix(1, 0)) } // fails f
 // send sends req and closes its body. When the connection breaks, there may be an answer
 // all the same, and reading it does not wait; else nobody waits for one.
 func (c *conn) send(req *http.Request) error {
-	err := req.Write(c.w)
-	if err == nil {
-		err = c.w.Flush()
-	}
+	err := c.write(req)
 	if err != nil && !c.broken {
 		c.interrupt()
+	}
+	return err
+}
+
+// write writes req, in one piece if it is a plain one, and closes its body.
+func (c *conn) write(req *http.Request) error {
+	whole, plain, err := appendPlain(c.w, req)
+	if !plain {
+		return req.Write(writing{c})
+	}
+	c.w = whole[:0]
+	if closed := closeBody(req); err == nil {
+		err = closed
+	}
+	if err == nil {
+		_, err = writing{c}.Write(whole)
 	}
 	return err
 }

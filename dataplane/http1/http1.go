@@ -2,9 +2,10 @@
 // keeps, each on the goroutine that asks: net/http's transport has two more for every
 // connection, and a call waits for both of them.
 //
-// Only that is its own. Requests are written and responses are read by net/http's
-// [http.Request.Write] and [http.ReadResponse], and what may be sent a second time is
-// what net/http's transport would send. See RFC 9112 §9 for what a kept connection is.
+// Only that is its own. A request goes out as the bytes that net/http's
+// [http.Request.Write] writes, a plain one in a single piece; responses are read by
+// [http.ReadResponse], and what may be sent a second time is what net/http's transport
+// would send. See RFC 9112 §9 for what a kept connection is.
 package http1
 
 import (
@@ -55,7 +56,7 @@ func (p *Pool) RoundTrip(req *http.Request) (*http.Response, error) {
 		err = p.enter(req.Context())
 	}
 	if err != nil {
-		closeBody(req)
+		_ = closeBody(req) // nothing was sent of it
 		return nil, err
 	}
 	resp, err := p.exchange(req)
@@ -81,7 +82,7 @@ func (p *Pool) exchange(req *http.Request) (*http.Response, error) {
 	}
 	c, err := p.open(req.Context())
 	if err != nil {
-		closeBody(req)
+		_ = closeBody(req) // nothing was sent of it
 		return nil, err
 	}
 	return c.exchange(req)

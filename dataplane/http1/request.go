@@ -40,8 +40,9 @@ func rewound(req *http.Request) (*http.Request, error) {
 	return &again, nil
 }
 
-func closeBody(req *http.Request) {
-	if req.Body != nil {
-		_ = req.Body.Close() // nothing was sent of it
+func closeBody(req *http.Request) error {
+	if req.Body == nil {
+		return nil
 	}
+	return req.Body.Close()
 }
