@@ -134,12 +134,36 @@ func FuzzQuote(f *testing.F) {
 }
 
 func BenchmarkParse(b *testing.B) {
-	data := []byte(`{"id":"cs_1","items":[` + string(bytes.Repeat([]byte(`{"id":"item_1","quantity":2,"name":"A long name of a thing","totals":[{"type":"subtotal","amount":1000}]},`), 16)) + `{}],"status":"ready"}`)
+	data := session()
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := rawjson.Parse(data, 64); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// A session is about what services answer: many short strings, some long ones.
+func session() rawjson.Value {
+	return rawjson.Value(`{"id":"cs_1","items":[` + string(bytes.Repeat([]byte(`{"id":"item_1","quantity":2,"name":"A long name of a thing","totals":[{"type":"subtotal","amount":1000}]},`), 16)) +
+		`{}],"notes":"` + string(bytes.Repeat([]byte("leave it at the door "), 30)) + `","status":"ready"}`)
+}
+
+func BenchmarkMember(b *testing.B) {
+	v := session()
+	b.SetBytes(int64(len(v)))
+	for b.Loop() {
+		if v.Member("status") == nil {
+			b.Fatal("there is no status")
+		}
+	}
+}
+
+func BenchmarkAppendQuote(b *testing.B) {
+	v, buf := session(), []byte(nil)
+	b.SetBytes(int64(len(v)))
+	for b.Loop() {
+		buf = rawjson.AppendQuote(buf[:0], []byte(v))
 	}
 }

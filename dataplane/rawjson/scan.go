@@ -2,6 +2,7 @@ package rawjson
 
 import (
 	"bytes"
+	"math/bits"
 	"unicode/utf8"
 )
 
@@ -179,9 +180,7 @@ func (s *scanner) seenBefore(seen *nameSet, name []byte) bool {
 // string scans a string whose opening quote is at pos.
 func (s *scanner) string() error {
 	for s.pos++; ; {
-		for s.pos < len(s.data) && itself[s.data[s.pos]] {
-			s.pos++
-		}
+		s.pos += plain(s.data[s.pos:])
 		if s.pos == len(s.data) {
 			return s.fail("unexpected end of a string")
 		}
@@ -207,13 +206,40 @@ func (s *scanner) string() error {
 	}
 }
 
-// itself has the bytes that stand for themselves in a string.
-var itself = func() (t [256]bool) {
-	for c := ' '; c < utf8.RuneSelf; c++ {
-		t[c] = c != '"' && c != '\\'
+// plain returns how many bytes from the first on stand for themselves in a string: ASCII
+// but control characters, quotes and backslashes.
+func plain(s []byte) int {
+	i := 0
+	for len(s)-i >= 8 {
+		n := plainOf(eight(s[i:]))
+		if i += n; n < 8 {
+			return i
+		}
 	}
-	return t
-}()
+	for i < len(s) && isPlain(s[i]) {
+		i++
+	}
+	return i
+}
+
+func isPlain(c byte) bool { return ' ' <= c && c < utf8.RuneSelf && c != '"' && c != '\\' }
+
+// eight returns the first eight bytes of s, the first as the lowest.
+func eight[T string | []byte](s T) uint64 {
+	_ = s[7]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
+
+// plainOf returns how many bytes of w from the lowest on are plain. Taking from a byte that
+// is too small borrows from those above it only, so the lowest bit that stays is right.
+func plainOf(w uint64) int {
+	const each, highest = 0x0101010101010101, 0x8080808080808080
+	control := w - each*' '
+	quote := w ^ each*'"' - each
+	backslash := w ^ each*'\\' - each
+	return bits.TrailingZeros64((w|control|quote|backslash)&highest) / 8
+}
 
 func (s *scanner) number() error {
 	if s.data[s.pos] == '-' {

@@ -2,6 +2,7 @@ package rawjson
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"iter"
 	"strconv"
@@ -225,30 +226,29 @@ func Quote(text string) Value { return AppendQuote(nil, text) }
 // UTF-8 become U+FFFD.
 func AppendQuote[T string | []byte](dst []byte, text T) []byte {
 	dst = append(dst, '"')
-	from := 0 // of what is not appended yet
-	for i := 0; ; {
-		for i < len(text) && itself[text[i]] {
-			i++
+	for i := 0; i < len(text); {
+		if len(text)-i >= 8 {
+			w := eight(text[i:])
+			n := plainOf(w)
+			dst = binary.LittleEndian.AppendUint64(dst, w)[:len(dst)+n]
+			if i += n; n == 8 {
+				continue
+			}
 		}
-		if i == len(text) {
-			break
-		}
-		c := text[i]
-		switch {
+		switch c := text[i]; {
 		case c >= utf8.RuneSelf:
 			r, size := utf8.DecodeRuneInString(string(text[i:min(i+utf8.UTFMax, len(text))]))
-			if r == utf8.RuneError && size == 1 {
-				dst = append(append(dst, text[from:i]...), "\uFFFD"...)
-				from = i + 1
-			}
+			dst = utf8.AppendRune(dst, r) // U+FFFD for what is no rune
 			i += size
-		default:
-			dst = appendEscaped(append(dst, text[from:i]...), c)
+		case isPlain(c):
+			dst = append(dst, c)
 			i++
-			from = i
+		default:
+			dst = appendEscaped(dst, c)
+			i++
 		}
 	}
-	return append(append(dst, text[from:]...), '"')
+	return append(dst, '"')
 }
 
 // appendEscaped appends the escape of a byte that cannot stand for itself.
@@ -288,12 +288,15 @@ func (v Value) end(i int) int {
 }
 
 func (v Value) endString(i int) int {
-	for i++; v[i] != '"'; i++ {
-		if v[i] == '\\' {
+	for i++; ; i++ {
+		i += plain(v[i:])
+		switch v[i] {
+		case '"':
+			return i + 1
+		case '\\':
 			i++
 		}
 	}
-	return i + 1
 }
 
 func (v Value) endNested(i int) int {
