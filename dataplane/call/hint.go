@@ -1,9 +1,6 @@
 package call
 
 import (
-	"encoding/json"
-	"strconv"
-
 	"github.com/bindery-dev/bindery/dataplane/rawjson"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
@@ -36,23 +33,15 @@ func hintOf(s *irv1.MetaSource, a arguments) string {
 	return ""
 }
 
-// scalarText returns what a text, a number or a truth value says, "" for anything else.
-// A number is written as those of double precision are: by the SDK's way a call comes
-// with no other.
+// scalarText returns what a text, a number or a truth value says, a number as it was
+// written; "" for anything else.
 func scalarText(v rawjson.Value) string {
 	switch v.Kind() {
 	case rawjson.String:
 		text, _ := v.Text()
 		return text
-	case rawjson.Bool:
+	case rawjson.Bool, rawjson.Number:
 		return string(v)
-	case rawjson.Number:
-		n, err := strconv.ParseFloat(string(v), 64)
-		if err != nil {
-			return ""
-		}
-		text, _ := json.Marshal(n) // it is finite
-		return string(text)
 	}
 	return ""
 }

@@ -35,8 +35,8 @@ func TestHints(t *testing.T) {
 	}{
 		{name: "text", sources: []*irv1.MetaSource{inMeta("openai/userAgent")}, meta: `{"openai/userAgent":"ChatGPT\/1"}`, want: "ChatGPT/1"},
 		{name: "place", sources: []*irv1.MetaSource{location}, meta: `{"openai/userLocation":{"city":"Ghent"}}`, want: "Ghent"},
-		{name: "number", sources: []*irv1.MetaSource{inMeta("a", "0")}, meta: `{"a":[-122.41940]}`, want: "-122.4194"},
-		{name: "number that is none", sources: []*irv1.MetaSource{inMeta("a")}, meta: `{"a":1e999}`},
+		{name: "number", sources: []*irv1.MetaSource{inMeta("a", "0")}, meta: `{"a":[-122.41940]}`, want: "-122.41940"},
+		{name: "large number", sources: []*irv1.MetaSource{inMeta("a")}, meta: `{"a":9007199254740993}`, want: "9007199254740993"},
 		{name: "truth", sources: []*irv1.MetaSource{inMeta("a")}, meta: `{"a":true}`, want: "true"},
 		{name: "object", sources: []*irv1.MetaSource{inMeta("a")}, meta: `{"a":{}}`},
 		{name: "null", sources: []*irv1.MetaSource{inMeta("a")}, meta: `{"a":null}`},

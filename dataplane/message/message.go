@@ -155,13 +155,13 @@ func (m *Message) checkMethodHeader(h http.Header, version string) *Refusal {
 	return nil
 }
 
-// Request returns m, which is one, as it goes to the SDK: with another id. It has no more than the protocol
-// asks for.
+// Request returns m, which is one, as it goes to the SDK: with another id, and with what
+// [Exact] finds again. It has no more than the protocol asks for.
 func (m *Message) Request(id json.RawMessage) []byte {
 	b := append([]byte(`{"jsonrpc":"2.0","id":`), id...)
 	b = rawjson.AppendQuote(append(b, `,"method":`...), m.Method)
 	if m.Params != nil {
-		b = append(append(b, `,"params":`...), m.Params...)
+		b = append(append(b, `,"params":`...), m.exactParams()...)
 	}
 	return append(b, '}')
 }

@@ -114,3 +114,73 @@ func TestRefusalsRepeatNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestExact holds that the SDK gets the same message, which brings what it reads otherwise
+// as it was written, whatever the client says is brought.
+func TestExact(t *testing.T) {
+	const own = `"bindery.dev/exact":"{}"`
+	for _, tt := range []struct{ params, want string }{
+		{`{"name":"a","arguments":{"a":1,"a":2}}`, ``},
+		{`{"name":"a","_meta":{"a":1.50}}`, `{"_meta":{"a":1.50}}`},
+		{`{"name":"a","_meta":{` + own + `},"x":1e999}`, `{"_meta":{` + own + `}}`},
+		{`{"name":"a","_meta":null,"inputResponses":{"a":{"b":9007199254740993}}}`, `{"_meta":null,"inputResponses":{"a":{"b":9007199254740993}}}`},
+		{`{"name":"a","inputResponses":null}`, `{"inputResponses":null}`},
+		{`{"name":"a","_meta":7}`, ``},
+	} {
+		m, refused := Open([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":` + tt.params + `}`))
+		if refused != nil {
+			t.Fatalf("%s: %s", tt.params, refused.Message)
+		}
+		var got struct {
+			ID     string
+			Params struct {
+				Name      string
+				Arguments json.RawMessage
+				Meta      any `json:"_meta"`
+			}
+		}
+		if err := json.Unmarshal(m.Request([]byte(`"x"`)), &got); err != nil || got.ID != "x" || got.Params.Name != "a" {
+			t.Fatalf("%s becomes %+v, %v", tt.params, got, err)
+		}
+		if strings.Contains(tt.params, "arguments") && string(got.Params.Arguments) != `{"a":1,"a":2}` {
+			t.Errorf("%s has arguments %s", tt.params, got.Params.Arguments)
+		}
+		meta, _ := got.Params.Meta.(map[string]any)
+		if brought := string(Exact(meta)); brought != tt.want {
+			t.Errorf("%s brings %s, want %s", tt.params, brought, tt.want)
+		}
+	}
+}
+
+// TestAnswer holds the same of answers. What is of no use brings nothing.
+func TestAnswer(t *testing.T) {
+	const own = `"_meta":{"bindery.dev/exact":"{}"}`
+	for _, tt := range []struct{ result, want string }{
+		{`{"action":"accept","content":{"a":9007199254740993}}`, `{"action":"accept","content":{"a":9007199254740993}}`},
+		{`{` + own + `}`, `{` + own + `}`},
+		{`{"content":{"a":1,"a":2},` + own + `}`, ``},
+		{`{"content":"\ud800",` + own + `}`, ``},
+		{`{"content":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `,` + own + `}`, ``},
+		{`{"_meta":7}`, ``},
+		{`[{` + own + `}]`, ``},
+		{`"text"`, ``},
+	} {
+		var got struct {
+			ID     int
+			Error  any
+			Result struct {
+				Meta    map[string]any `json:"_meta"`
+				Content any
+			}
+		}
+		if err := json.Unmarshal(Answer([]byte(`{"jsonrpc":"2.0","id":1,"result":`+tt.result+`}`)), &got); err != nil || got.ID != 1 || (got.Error == nil) != (tt.want != "") {
+			t.Errorf("%s becomes %+v, %v", tt.result, got, err)
+		}
+		if brought := string(Exact(got.Result.Meta)); brought != tt.want {
+			t.Errorf("%s brings %s, want %s", tt.result, brought, tt.want)
+		}
+	}
+	if failed := `{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"no"}}`; string(Answer([]byte(failed))) != failed {
+		t.Error("an error is changed")
+	}
+}

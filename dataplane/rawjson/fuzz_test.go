@@ -91,6 +91,11 @@ func sameParts(t *testing.T, v rawjson.Value, want any) {
 			if err != nil || !reflect.DeepEqual(rest.Decode(), any(left)) {
 				t.Errorf("%q without %q is %q: %v", v, key, rest, err)
 			}
+			changed, err := rawjson.Parse(v.With(key, rawjson.Value(`[{}]`)), 64)
+			left[key] = []any{map[string]any{}}
+			if err != nil || !reflect.DeepEqual(changed.Decode(), any(left)) {
+				t.Errorf("%q with another %q is %q: %v", v, key, changed, err)
+			}
 			n++
 		}
 		if n != len(want) {

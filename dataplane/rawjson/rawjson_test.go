@@ -306,3 +306,23 @@ func TestWithout(t *testing.T) {
 		}
 	}
 }
+
+func TestWith(t *testing.T) {
+	for _, tt := range []struct{ from, name, want string }{
+		{`{}`, "a", `{"a":7.0}`},
+		{`{ }`, "a", `{ "a":7.0}`},
+		{`{"b" : 1 }`, "a", `{"b" : 1 ,"a":7.0}`},
+		{`{ "a" : [1] , "b":2}`, "a", `{ "a" : 7.0 , "b":2}`},
+		{`{"\u0061":1}`, "a", `{"\u0061":7.0}`},
+		{`{"a":1}`, "<\n\"", `{"a":1,"<\n\"":7.0}`},
+	} {
+		v, err := rawjson.Parse([]byte(tt.from), 8)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := strings.NewReplacer(`\n`, "\n", `\"`, `"`).Replace(tt.name)
+		if got := v.With(name, rawjson.Value("7.0")); string(got) != tt.want || string(v) != tt.from {
+			t.Errorf("%s with %q is %s of %s, want %s", tt.from, name, got, v, tt.want)
+		}
+	}
+}

@@ -23,6 +23,25 @@ func (v Value) Without(tokens []string) Value {
 	})
 }
 
+// With returns the object v with value as its member called name, in the place of one that
+// it has, or else as the last. All other bytes stay as they are.
+func (v Value) With(name string, value Value) Value {
+	if v.Member(name) != nil {
+		return v.Map(func(n, old Value) (Value, Value) {
+			if n.Says(name) {
+				old = value
+			}
+			return n, old
+		})
+	}
+	out := append(make(Value, 0, len(v)+len(name)+len(value)+4), v[:len(v)-1]...)
+	if v[v.skipSpace(1)] != '}' {
+		out = append(out, ',')
+	}
+	out = append(AppendQuote(out, name), ':')
+	return append(append(out, value...), '}')
+}
+
 // drop returns the object v without the member called name.
 func (v Value) drop(name string) Value {
 	if v.Kind() != Object {

@@ -31,7 +31,7 @@ func (e *endpoint) callTool(ctx context.Context, t *table.Table, req *mcp.CallTo
 		done(nil, call.Outcome{Class: call.InvalidParams})
 		return nil, e.unknown(t, irv1.KindTool, req.Params.Name)
 	}
-	c := callerOf(ctx, req, req.Session, req.Params.Meta, req.Params.InputResponses, req.Params.RequestState)
+	c := callerOf(ctx, req, req.Session, req.Params.Meta, req.Params.RequestState)
 	end := narrate(ctx, tool, req, c.version >= message.Modern || c.session != nil)
 	last, outcome, q := e.converse(ctx, tool, requestOf(req), whatCall+tool.Name, c)
 	end()
@@ -50,18 +50,15 @@ func (e *endpoint) callTool(ctx context.Context, t *table.Table, req *mcp.CallTo
 // whatCall is what precedes the name of a tool in what a client asks for.
 const whatCall = message.MethodCall + " "
 
-// callerOf returns who makes req, which came in session with meta, and with answers and
-// state from before.
-func callerOf(ctx context.Context, req mcp.Request, session *mcp.ServerSession, meta mcp.Meta, answers mcp.InputResponseMap, state string) caller {
+// callerOf returns who makes req, which came in session with meta, and with state from
+// before.
+func callerOf(ctx context.Context, req mcp.Request, session *mcp.ServerSession, meta mcp.Meta, state string) caller {
 	met := session.InitializeParams()
 	wanted, said := meta[message.KeyVersion].(string)
 	if !said && met != nil {
 		wanted = met.ProtocolVersion
 	}
-	c := caller{version: spoken(wanted, meta), state: state}
-	if c.answers, _ = ctx.Value(answersKey{}).([]byte); c.answers == nil && answers != nil {
-		c.answers, _ = json.Marshal(answers) // it was unmarshalled
-	}
+	c := caller{version: spoken(wanted, meta), state: state, answers: message.Exact(meta).Member("inputResponses")}
 	if c.version >= message.Modern {
 		c.able = declared(meta[message.KeyCapabilities])
 	} else if keeps(ctx, req) { // else nothing comes back

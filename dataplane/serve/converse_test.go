@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/bindery-dev/bindery/dataplane/message"
+	"github.com/bindery-dev/bindery/dataplane/rawjson"
 	"github.com/bindery-dev/bindery/dataplane/secret"
 	"github.com/bindery-dev/bindery/dataplane/serve/librarytest"
 	"github.com/bindery-dev/bindery/dataplane/table"
@@ -310,22 +311,125 @@ func TestConverseKeys(t *testing.T) {
 	}
 }
 
+// exactAnswers are answers with numbers that no double is, or that a double is written
+// otherwise, and what a service has to get of them.
+var exactAnswers = []struct{ book, answers, want string }{
+	{"days", `{"days":{"action":"accept","content":{"days":9007199254740993}}}`, `"days":9007199254740993`},
+	{"named", `{"name":{"action":"accept","content":{"name":"Ada","price":10.50}}}`, `"price":10.50}`},
+}
+
 // TestConverseExact holds that a service gets numbers of an answer as the client wrote
-// them: those that no double is, and those that a double is written otherwise.
+// them, over HTTP.
 func TestConverseExact(t *testing.T) {
 	proof.Ran(t)
-	for _, tt := range []struct{ book, answers, want string }{
-		{"days", `{"days":{"action":"accept","content":{"days":9007199254740993}}}`, `"days":9007199254740993`},
-		{"named", `{"name":{"action":"accept","content":{"name":"Ada","price":10.50}}}`, `"price":10.50}`},
-	} {
+	for _, tt := range exactAnswers {
+		for _, noFastPath := range []bool{false, true} {
+			d := &desk{}
+			_, url := serving(t, Config{NoFastPath: noFastPath}, lender(upstream(t, d)))
+			params := fmt.Sprintf(`{"name":"lend_book","arguments":{"book":%q}}`, tt.book)
+			_, body := send(t, askedBy(t, url, message.Modern, params, everything))
+			more := `"inputResponses":` + tt.answers + `,"requestState":"` + stateIn(t, body) + `",`
+			_, body = send(t, askedBy(t, url, message.Modern, strings.Replace(params, "{", "{"+more, 1), everything))
+			if _, sent := d.last(); !strings.Contains(sent, tt.want) {
+				t.Errorf("%s: the service got %s, the client %s", tt.book, sent, body)
+			}
+		}
+	}
+}
+
+// TestStdioConverseExact holds the same of a client at stdio.
+func TestStdioConverseExact(t *testing.T) {
+	proof.Ran(t)
+	for _, tt := range exactAnswers {
 		d := &desk{}
-		_, url := serving(t, Config{}, lender(upstream(t, d)))
-		params := fmt.Sprintf(`{"name":"lend_book","arguments":{"book":%q}}`, tt.book)
-		_, body := send(t, askedBy(t, url, message.Modern, params, everything))
-		more := `"inputResponses":` + tt.answers + `,"requestState":"` + stateIn(t, body) + `",`
-		_, body = send(t, askedBy(t, url, message.Modern, strings.Replace(params, "{", "{"+more, 1), everything))
+		s, _ := serving(t, Config{}, lender(upstream(t, d)))
+		p := serveStdio(t, s, "")
+		call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{%s"name":"lend_book","arguments":{"book":"` + tt.book + `"},` + strings.Replace(modernMeta, `"roots":{"listChanged":true}`, `"roots":{}`, 1) + `}}`
+		p.send(t, fmt.Sprintf(call, ""))
+		p.send(t, fmt.Sprintf(call, `"inputResponses":`+tt.answers+`,"requestState":"`+stateIn(t, p.next(t))+`",`))
+		body := p.next(t)
 		if _, sent := d.last(); !strings.Contains(sent, tt.want) {
 			t.Errorf("%s: the service got %s, the client %s", tt.book, sent, body)
+		}
+	}
+}
+
+// TestElicitExact holds the same of clients of the older revisions, who are asked while
+// the call goes on: in a session over HTTP, and at stdio.
+func TestElicitExact(t *testing.T) {
+	proof.Ran(t)
+	answer := map[string]any{"name": "Ada", "price": json.Number("10.50"), "days": json.Number("9007199254740993")}
+	client := func() *mcp.Client {
+		return mcp.NewClient(&mcp.Implementation{Name: "reader", Version: "1"}, &mcp.ClientOptions{
+			Capabilities: &mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapabilities{}},
+			ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+				return &mcp.ElicitResult{Meta: mcp.Meta{"bindery.dev/exact": "a client's own"}, Action: "accept", Content: answer}, nil
+			},
+		})
+	}
+	for name, transport := range map[string]func(*Server, string) mcp.Transport{
+		"HTTP": func(_ *Server, url string) mcp.Transport {
+			return &mcp.StreamableClientTransport{Endpoint: url + "/library"}
+		},
+		"stdio": func(s *Server, _ string) mcp.Transport {
+			p := serveStdio(t, s, "")
+			return &mcp.IOTransport{Reader: p.out, Writer: p.in}
+		},
+	} {
+		d := &desk{}
+		s, url := serving(t, Config{Stateful: true}, lender(upstream(t, d)))
+		session, err := client().Connect(t.Context(), transport(s, url), &mcp.ClientSessionOptions{ProtocolVersion: message.LastHandshake})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for book, want := range map[string]string{"named": `"days":9007199254740993,"name":"Ada","price":10.50}`} {
+			if _, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "lend_book", Arguments: map[string]any{"book": book}}); err != nil {
+				t.Errorf("%s, %s: %v", name, book, err)
+			}
+			if _, sent := d.last(); !strings.Contains(sent, want) {
+				t.Errorf("%s, %s: the service got %s", name, book, sent)
+			}
+		}
+		session.Close()
+	}
+}
+
+// TestElicitLines has a client at stdio answer by lines of its own: with a number that no
+// double is, and with what is not the same to everybody, which is no answer.
+func TestElicitLines(t *testing.T) {
+	proof.Ran(t)
+	for answer, want := range map[string]string{
+		`{"action":"accept","content":{"days":9007199254740993}}`: `"days":9007199254740993`,
+		`{"action":"accept","content":{"days":1,"days":2}}`:       `gave no answer`,
+		`"accept"`: `gave no answer`,
+	} {
+		s, _ := serving(t, Config{}, lender(upstream(t, &desk{})))
+		p := serveStdio(t, s, "")
+		p.send(t, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}},"clientInfo":{"name":"reader","version":"1"}}}`)
+		p.next(t)
+		p.send(t, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+		p.send(t, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"lend_book","arguments":{"book":"days"}}}`)
+		var question struct{ ID json.RawMessage }
+		if line := p.next(t); json.Unmarshal([]byte(line), &question) != nil || !strings.Contains(line, "elicitation/create") {
+			t.Fatalf("nothing is asked: %s", line)
+		}
+		p.send(t, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, question.ID, answer))
+		if got := p.next(t); !strings.Contains(got, want) {
+			t.Errorf("after %s the call is answered with %s, want %s", answer, got, want)
+		}
+	}
+}
+
+// TestCompleted holds that what the SDK fills in is in an answer, too.
+func TestCompleted(t *testing.T) {
+	proof.Ran(t)
+	for _, tt := range []struct{ answer, want string }{
+		{`{"action":"accept","content":{"b":1.0}}`, `{"action":"accept","content":{"b":1.0,"a":"x","c":7}}`},
+		{`{"content": {} }`, `{"content": {"a":"x","b":1,"c":7} }`},
+		{`{"action":"decline"}`, `{"action":"decline"}`},
+	} {
+		if got := completed(rawjson.Value(tt.answer), map[string]any{"a": "x", "b": 1.0, "c": 7.0}); string(got) != tt.want {
+			t.Errorf("%s is completed to %s, want %s", tt.answer, got, tt.want)
 		}
 	}
 }

@@ -3,11 +3,14 @@ package serve
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/bindery-dev/bindery/dataplane/call"
+	"github.com/bindery-dev/bindery/dataplane/message"
 	"github.com/bindery-dev/bindery/dataplane/rawjson"
 	"github.com/bindery-dev/bindery/dataplane/table"
 )
@@ -48,10 +51,8 @@ func (e *endpoint) elicit(ctx context.Context, session *mcp.ServerSession, reque
 	return append(answers, '}'), nil
 }
 
-// elicitOne asks r and returns the answer as JSON.
-func elicitOne(ctx context.Context, session *mcp.ServerSession, r call.InputRequest) ([]byte, error) {
-	var answer any
-	var err error
+// elicitOne asks r and returns the answer as it was written.
+func elicitOne(ctx context.Context, session *mcp.ServerSession, r call.InputRequest) (rawjson.Value, error) {
 	switch r.Method {
 	case call.MethodElicit:
 		p := new(mcp.ElicitParams)
@@ -61,18 +62,42 @@ func elicitOne(ctx context.Context, session *mcp.ServerSession, r call.InputRequ
 		if schema := r.Params.Member("requestedSchema"); schema != nil {
 			p.RequestedSchema = json.RawMessage(schema) // as it came: its order is that of the form
 		}
-		answer, err = session.Elicit(ctx, p)
+		answer, err := session.Elicit(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		return completed(message.Exact(answer.Meta), answer.Content), nil
 	case call.MethodSample:
 		p := new(mcp.CreateMessageWithToolsParams)
 		if err := json.Unmarshal(r.Params, p); err != nil {
 			return nil, err
 		}
-		answer, err = session.CreateMessageWithTools(ctx, p)
-	default:
-		answer, err = session.ListRoots(ctx, nil)
+		answer, err := session.CreateMessageWithTools(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		return message.Exact(answer.Meta), nil
 	}
+	answer, err := session.ListRoots(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(answer)
+	return message.Exact(answer.Meta), nil
+}
+
+// completed returns answer with what the SDK added to its content: the defaults of the
+// form.
+func completed(answer rawjson.Value, content map[string]any) rawjson.Value {
+	given := answer.Member("content")
+	if given.Kind() != rawjson.Object {
+		return answer
+	}
+	all := given
+	for _, name := range slices.Sorted(maps.Keys(content)) {
+		if given.Member(name) == nil {
+			value, _ := json.Marshal(content[name]) // it was unmarshalled
+			all = all.With(name, value)
+		}
+	}
+	return answer.With("content", all)
 }

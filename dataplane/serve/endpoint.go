@@ -51,7 +51,7 @@ func (s *Server) newEndpoint(path string) *endpoint {
 	options := mcp.StreamableHTTPOptions{
 		Stateless:                    true,
 		DisableLocalhostProtection:   true, // guard checks more
-		MaxRequestBodyBytes:          s.maxBody,
+		MaxRequestBodyBytes:          -1,   // the server bounds them, and what it adds does not count
 		PropagateRequestCancellation: true,
 	}
 	same := func(*http.Request) *mcp.Server { return e.mcp }

@@ -2,7 +2,6 @@ package serve
 
 import (
 	"bytes"
-	"context"
 	"crypto/rand"
 	"encoding/json"
 	"io"
@@ -36,7 +35,6 @@ func (e *endpoint) forward(w http.ResponseWriter, r *http.Request, m message.Mes
 func (e *endpoint) forwardTo(h http.Handler, w http.ResponseWriter, r *http.Request, m message.Message) {
 	r, end := withWait(w, r)
 	defer end()
-	r = withAnswers(r, m)
 	out := &sdkWriter{ResponseWriter: w, id: m.ID, stand: m.ID}
 	if !plainID(m.ID) {
 		out.stand = json.RawMessage(rawjson.Quote(rand.Text()))
@@ -50,19 +48,6 @@ func (e *endpoint) forwardTo(h http.Handler, w http.ResponseWriter, r *http.Requ
 		defer s.note(m.ID, s.cancelForwarded(out.stand))()
 	}
 	h.ServeHTTP(out, r)
-}
-
-// answersKey is for the answers of a request to what its client was asked before.
-type answersKey struct{}
-
-// withAnswers returns r, which m came as, with the answers in m as they were written: the
-// SDK takes their numbers for doubles.
-func withAnswers(r *http.Request, m message.Message) *http.Request {
-	answers := m.Param["inputResponses"]
-	if rawjson.Value(answers).Kind() != rawjson.Object {
-		return r
-	}
-	return r.WithContext(context.WithValue(r.Context(), answersKey{}, []byte(answers)))
 }
 
 // maxIDDigits is how long a number can be that every JSON library reads exactly.

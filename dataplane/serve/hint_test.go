@@ -77,7 +77,8 @@ func TestHints(t *testing.T) {
 	hint(b)
 	pair := twinsOf(t, echoing(librarytest.Upstream()), b)
 	for _, version := range mcp.SupportedProtocolVersions() {
-		for want, hints := range map[string]string{`"example.com/hint":"ChatGPT/1"`: `"openai/userAgent":"ChatGPT/1","openai/locale":"de"`, `"example.com/hint":"de"`: `"openai/userAgent":"\n","openai/locale":"de"`} {
+		for want, hints := range map[string]string{`"example.com/hint":"ChatGPT/1"`: `"openai/userAgent":"ChatGPT/1","openai/locale":"de"`, `"example.com/hint":"de"`: `"openai/userAgent":"\n","openai/locale":"de"`,
+			`"example.com/hint":"9007199254740993"`: `"openai/userAgent":9007199254740993`, `"example.com/hint":"-122.4190"`: `"openai/userAgent":-122.4190`} {
 			meta := `"_meta":{` + hints + `}`
 			if version >= message.Modern {
 				meta = strings.Replace(modernMeta, "{", "{"+hints+",", 1)

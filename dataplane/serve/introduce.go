@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -74,14 +73,9 @@ func greeting(req mcp.Request) mcp.Meta {
 	return nil
 }
 
-// rawMeta returns the "_meta" of a request as JSON; nil for none.
-func rawMeta(meta map[string]any) rawjson.Value {
-	if len(meta) == 0 {
-		return nil
-	}
-	data, _ := json.Marshal(meta) // it was unmarshalled
-	return data
-}
+// rawMeta returns the "_meta" of a request, which the SDK made meta of, as it was
+// written; nil for none.
+func rawMeta(meta map[string]any) rawjson.Value { return message.Exact(meta).Member("_meta") }
 
 // introduced returns info with the icons that t, nil for no table yet, has for the
 // endpoint.

@@ -49,7 +49,7 @@ func (e *endpoint) messages(ctx context.Context, t *table.Table, p *table.Prompt
 		return prompt.Messages(p, given, spoken(req.ProtocolVersion(), req.Params.Meta)), nil, nil
 	}
 	o := e.use(ctx, t, p.Use, func(ctx context.Context) (o call.Outcome) {
-		c := callerOf(ctx, req, req.Session, req.Params.Meta, req.Params.InputResponses, req.Params.RequestState)
+		c := callerOf(ctx, req, req.Session, req.Params.Meta, req.Params.RequestState)
 		r := prompt.Request(p, given, inboundOf(req.Extra, req.Params.Meta))
 		var last *table.Tool
 		last, o, q = e.converse(ctx, p.Use.Tool, r, message.MethodPrompt+" "+p.Name, c)

@@ -66,7 +66,7 @@ func (e *endpoint) content(ctx context.Context, t *table.Table, hit *resource.Hi
 		return hit.Content(version), o, nil, nil
 	}
 	o = e.use(ctx, t, hit.Use, func(ctx context.Context) (o call.Outcome) {
-		c := callerOf(ctx, req, req.Session, req.Params.Meta, req.Params.InputResponses, req.Params.RequestState)
+		c := callerOf(ctx, req, req.Session, req.Params.Meta, req.Params.RequestState)
 		_, o, q = e.converse(ctx, hit.Use.Tool, hit.Request(inboundOf(req.Extra, req.Params.Meta)), message.MethodRead+" "+req.Params.URI, c)
 		return o
 	})

@@ -214,7 +214,9 @@ func (s *session) note(id json.RawMessage, cancel func(*http.Request)) (over fun
 // answers to what the server asked. m came as r with body.
 func (s *session) tell(r *http.Request, m message.Message, body []byte) {
 	switch {
-	case m.IsAnswer, m.Method == "notifications/initialized":
+	case m.IsAnswer:
+		s.deliver(r, message.Answer(body))
+	case m.Method == "notifications/initialized":
 		s.deliver(r, body)
 	case m.Method == "notifications/cancelled":
 		s.mu.Lock()

@@ -48,7 +48,7 @@ func (s *Server) ServeStdio(ctx context.Context, streams Stdio) {
 	e.mcp.AddReceivingMiddleware(e.awaitTable(s.first))
 	defer s.admit(e)()
 	conn := stdio.New(stdio.Config{
-		In: streams.In, Out: streams.Out, Max: int(s.maxBody), Check: checkLine, Patience: streams.Patience, Ended: e.end,
+		In: streams.In, Out: streams.Out, Max: int(s.maxBody), Take: takeLine, Patience: streams.Patience, Ended: e.end,
 	})
 	stop := context.AfterFunc(ctx, conn.Stop)
 	defer stop()
@@ -138,24 +138,39 @@ func await(ctx context.Context, first <-chan struct{}, d time.Duration) bool {
 	}
 }
 
-// checkLine returns what is wrong with a message, or a batch of messages, that is
-// valid JSON; nil when nothing is.
-func checkLine(line []byte) *stdio.Refusal {
-	messages := []json.RawMessage{line}
-	if message.IsBatch(line) {
-		messages = nil                      // else the first would be decoded into line
-		_ = json.Unmarshal(line, &messages) // an array always unmarshals
+// takeLine returns a message, or a batch of messages, that is valid JSON, as it goes to
+// the SDK, or why it does not.
+func takeLine(line []byte) ([]byte, *stdio.Refusal) {
+	if !message.IsBatch(line) {
+		return takeMessage(line)
 	}
-	for _, data := range messages {
-		m, refused := message.Open(data)
-		if refused == nil && m.ID != nil {
-			refused = m.CheckParams()
-		}
+	var messages []json.RawMessage
+	_ = json.Unmarshal(line, &messages) // an array always unmarshals
+	for i, data := range messages {
+		taken, refused := takeMessage(data)
 		if refused != nil {
-			return &stdio.Refusal{Code: refused.Code, Message: refused.Message, ID: m.ID}
+			return nil, refused
 		}
+		messages[i] = taken
 	}
-	return nil
+	return joined(messages), nil
+}
+
+// takeMessage is takeLine for one message.
+func takeMessage(data []byte) ([]byte, *stdio.Refusal) {
+	m, refused := message.Open(data)
+	if refused == nil && m.ID != nil {
+		refused = m.CheckParams()
+	}
+	switch {
+	case refused != nil:
+		return nil, &stdio.Refusal{Code: refused.Code, Message: refused.Message, ID: m.ID}
+	case m.IsAnswer:
+		return message.Answer(data), nil
+	case m.IsRequest():
+		return m.Request(m.ID), nil
+	}
+	return data, nil
 }
 
 // An EndpointError says that a client at streams cannot be given an endpoint.

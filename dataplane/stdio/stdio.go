@@ -25,9 +25,9 @@ type Config struct {
 	Out io.Writer // gets whole lines, one write each, and nothing but messages
 	// Max bounds a line that comes in, in bytes.
 	Max int
-	// Check returns what is wrong with a message, or a batch of messages, that is valid
-	// JSON; nil when nothing is, or for no check.
-	Check func([]byte) *Refusal
+	// Take returns what stands for a message, or a batch of messages, that is valid JSON,
+	// with the same IDs, or why it is refused; nil takes all as they are.
+	Take func([]byte) ([]byte, *Refusal)
 	// Patience is how long requests may go on after [Conn.Stop].
 	Patience time.Duration
 	// Ended is called once, when no more is read; nil for nothing.
@@ -158,8 +158,9 @@ func (c *Conn) accept(l line) *Refusal {
 	case !json.Valid(text):
 		return &Refusal{Code: jsonrpc.CodeParseError, Message: "line is not one JSON value"}
 	}
-	if c.cfg.Check != nil {
-		if refused := c.cfg.Check(text); refused != nil {
+	if c.cfg.Take != nil {
+		var refused *Refusal
+		if text, refused = c.cfg.Take(text); refused != nil {
 			return refused
 		}
 	}
