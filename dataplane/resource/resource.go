@@ -23,6 +23,13 @@ import (
 // withMeta is the first revision of MCP in which content has "_meta".
 const withMeta = "2025-06-18"
 
+// withParams is the first revision of MCP in which what there is not is wrong parameters;
+// before, it is codeAbsent.
+const (
+	withParams = "2026-07-28"
+	codeAbsent = -32002
+)
+
 // A Hit is what a URI leads to: a resource, or else a template.
 type Hit struct {
 	*table.Reading
@@ -100,9 +107,34 @@ func (h *Hit) parts(all []content.Part, version string) (contents []byte) {
 	return contents
 }
 
-// IsAbsent reports whether the outcome of a read says that there is no such resource.
-func IsAbsent(o call.Outcome) bool {
+// Refusal returns the error that a client gets of a read whose outcome is o, at an
+// endpoint; nil for none.
+func (h *Hit) Refusal(at *table.Endpoint, o call.Outcome, version string) *call.Error {
+	switch {
+	case !isAbsent(o):
+		return o.Error
+	case h.Use.Tool.Redact != nil: // something in the URI may be a secret
+		return Absent(at, "", version)
+	}
+	return Absent(at, h.uri, version)
+}
+
+// isAbsent reports whether the outcome of a read says that there is no such resource.
+func isAbsent(o call.Outcome) bool {
 	return o.Class == call.UpstreamError && o.Status == http.StatusNotFound
+}
+
+// Absent is the error for a URI that leads to nothing at an endpoint; "" is not told.
+func Absent(at *table.Endpoint, uri, version string) *call.Error {
+	err := &call.Error{Code: codeAbsent, Message: "resource not found", Style: irv1.ErrorStyle_ERROR_STYLE_JSONRPC}
+	if version >= withParams {
+		err.Code = call.CodeInvalidParams
+	}
+	err.Code = cmp.Or(at.NotFound(irv1.KindResource), err.Code)
+	if uri != "" && len(uri) <= irv1.MaxURI {
+		err.Data = append(rawjson.AppendQuote([]byte(`{"uri":`), uri), '}')
+	}
+	return err
 }
 
 // typeOf returns the media type of what a tool gave; "" when nobody says.

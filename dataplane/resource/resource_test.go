@@ -87,7 +87,9 @@ func TestReceived(t *testing.T) {
 		}
 		o := call.Do(t.Context(), hit.Use.Tool, hit.Request(call.Request{}))
 		got := hit.Received(o, "2026-07-28")
-		if string(got) != tt.want || o.Class != tt.class || resource.IsAbsent(o) != tt.absent || (o.Error == nil) != (got != nil) {
+		refusal := hit.Refusal(at, o, "2026-07-28")
+		absent := refusal != nil && refusal.Message == "resource not found" && string(refusal.Data) == `{"uri":"`+tt.uri+`"}`
+		if string(got) != tt.want || o.Class != tt.class || absent != tt.absent || (refusal == nil) != (got != nil) {
 			t.Errorf("%s: %s, %s; want %s, %s", tt.uri, got, o.Class, tt.want, tt.class)
 		}
 	}

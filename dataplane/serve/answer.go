@@ -8,6 +8,7 @@ import (
 
 	"github.com/bindery-dev/bindery/dataplane/content"
 	"github.com/bindery-dev/bindery/dataplane/message"
+	"github.com/bindery-dev/bindery/dataplane/rawjson"
 	"github.com/bindery-dev/bindery/dataplane/result"
 	"github.com/bindery-dev/bindery/dataplane/table"
 )
@@ -50,6 +51,14 @@ func newAnswer(t *table.Table, version string, members []byte) *answer {
 	}
 	a := &answer{members: members}
 	a.Meta = mcp.Meta{metaRevision: t.Generation().GetNumber(), metaDigest: t.Digest().String()}
+	return a
+}
+
+// with returns a with more in its "_meta".
+func (a *answer) with(more map[string]rawjson.Value) *answer {
+	for key, value := range more {
+		a.Meta[key] = json.RawMessage(value)
+	}
 	return a
 }
 

@@ -90,11 +90,7 @@ func answerOf(t *table.Table, tool *table.Tool, version string, o call.Outcome) 
 	case result.IsBare(tool, o):
 		return &answer{members: members, bare: true}, nil
 	}
-	a := newAnswer(t, version, members)
-	for key, value := range o.Meta {
-		a.Meta[key] = json.RawMessage(value)
-	}
-	return a, nil
+	return newAnswer(t, version, members).with(o.Meta), nil
 }
 
 // requestOf returns the call that came as req.

@@ -29,7 +29,7 @@ func (e *endpoint) getPrompt(ctx context.Context, t *table.Table, req *mcp.GetPr
 		return nil, e.unknown(t, irv1.KindPrompt, req.Params.Name)
 	}
 	if wrong := prompt.Check(p, req.Params.Arguments); wrong != nil {
-		return nil, errorOf(call.Outcome{Error: wrong})
+		return nil, errorFrom(wrong)
 	}
 	messages, q, err := e.messages(ctx, t, p, req)
 	if err != nil {
@@ -58,7 +58,7 @@ func (e *endpoint) messages(ctx context.Context, t *table.Table, p *table.Prompt
 		}
 		return o
 	})
-	return messages, q, errorOf(o)
+	return messages, q, errorFrom(o.Error)
 }
 
 // prompt returns the prompt called name; nil when there is none, or when t no longer
@@ -96,10 +96,10 @@ func inboundOf(extra *mcp.RequestExtra, meta mcp.Meta) call.Request {
 	return r
 }
 
-// errorOf returns the JSON-RPC error of o; nil where there is none.
-func errorOf(o call.Outcome) error {
-	if o.Error == nil {
+// errorFrom returns the JSON-RPC error that err is; nil for none.
+func errorFrom(err *call.Error) error {
+	if err == nil {
 		return nil
 	}
-	return &jsonrpc.Error{Code: int64(o.Error.Code), Message: o.Error.Message, Data: json.RawMessage(o.Error.Data)}
+	return &jsonrpc.Error{Code: int64(err.Code), Message: err.Message, Data: json.RawMessage(err.Data)}
 }

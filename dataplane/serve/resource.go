@@ -4,20 +4,13 @@ import (
 	"cmp"
 	"context"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/bindery-dev/bindery/dataplane/call"
 	"github.com/bindery-dev/bindery/dataplane/message"
-	"github.com/bindery-dev/bindery/dataplane/rawjson"
 	"github.com/bindery-dev/bindery/dataplane/resource"
 	"github.com/bindery-dev/bindery/dataplane/table"
-	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
-
-// codeNoResource is the code for an unknown resource before 2026-07-28, which has
-// -32602 for it.
-const codeNoResource = -32002
 
 // listResources answers a resources/list by t.
 func (e *endpoint) listResources(t *table.Table, req *mcp.ListResourcesRequest) (mcp.Result, error) {
@@ -38,7 +31,7 @@ func (e *endpoint) readResource(ctx context.Context, t *table.Table, req *mcp.Re
 	version := spoken(req.ProtocolVersion(), req.Params.Meta)
 	hit := resource.Find(e.orNone(t), req.Params.URI)
 	if hit == nil {
-		return nil, e.noResource(t, version, req.Params.URI)
+		return nil, errorFrom(resource.Absent(e.orNone(t), req.Params.URI, version))
 	}
 	content, o, q, err := e.content(ctx, t, hit, req)
 	switch {
@@ -51,11 +44,7 @@ func (e *endpoint) readResource(ctx context.Context, t *table.Table, req *mcp.Re
 	if version >= message.Modern {
 		members = hit.Cache.AppendMembers(members)
 	}
-	a := newAnswer(t, version, members)
-	for key, value := range o.Meta {
-		a.Meta[key] = value
-	}
-	return a, nil
+	return newAnswer(t, version, members).with(o.Meta), nil
 }
 
 // content returns what req reads, and the outcome of the call that it took, if it took
@@ -70,28 +59,10 @@ func (e *endpoint) content(ctx context.Context, t *table.Table, hit *resource.Hi
 		_, o, q = e.converse(ctx, hit.Use.Tool, hit.Request(inboundOf(req.Extra, req.Params.Meta)), message.MethodRead+" "+req.Params.URI, c)
 		return o
 	})
-	switch {
-	case q != nil:
+	if q != nil {
 		return nil, o, q, nil
-	case !resource.IsAbsent(o):
-		return hit.Received(o, version), o, nil, errorOf(o)
-	case hit.Use.Tool.Redact != nil: // something in the URI may be a secret
-		return nil, o, nil, e.noResource(t, version, "")
 	}
-	return nil, o, nil, e.noResource(t, version, req.Params.URI)
-}
-
-// noResource is the error for a URI that there is nothing at in t; "" is not told.
-func (e *endpoint) noResource(t *table.Table, version, uri string) error {
-	err := &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "resource not found"}
-	if version < message.Modern {
-		err.Code = codeNoResource
-	}
-	err.Code = cmp.Or(int64(e.orNone(t).NotFound(irv1.KindResource)), err.Code)
-	if uri != "" && len(uri) <= irv1.MaxURI {
-		err.Data = append(rawjson.AppendQuote([]byte(`{"uri":`), uri), '}')
-	}
-	return err
+	return hit.Received(o, version), o, nil, errorFrom(hit.Refusal(e.orNone(t), o, version))
 }
 
 // orNone returns what t has of the endpoint, or one without anything.

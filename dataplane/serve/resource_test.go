@@ -154,6 +154,21 @@ func TestResourceSecrets(t *testing.T) {
 	}
 }
 
+// TestReadMeta reads what a tool gives with "_meta" of its response.
+func TestReadMeta(t *testing.T) {
+	proof.Ran(t)
+	b := librarytest.Shelving(upstream(t, librarytest.Upstream()))
+	for _, tool := range b.Tools {
+		tool.ResultMeta = []*irv1.ResultMeta{{Key: "example.com/type", Source: &irv1.ResultMeta_Header{Header: "Content-Type"}}}
+	}
+	_, url := serving(t, Config{}, b)
+	for _, era := range eras {
+		if _, body := post(t, url+"/library", era, "resources/read", `{"uri":"media://png"}`); !strings.Contains(body, `"example.com/type":"image/png"`) {
+			t.Errorf("%s: answer is %s", era, body)
+		}
+	}
+}
+
 // TestResourceCodes has an endpoint with codes of its own for resources.
 func TestResourceCodes(t *testing.T) {
 	proof.Ran(t)

@@ -7,6 +7,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/bindery-dev/bindery/dataplane/resource"
 	"github.com/bindery-dev/bindery/dataplane/table"
 )
 
@@ -20,7 +21,7 @@ func (e *endpoint) subscribe(ctx context.Context, t *table.Table, req *mcp.Subsc
 	case !keeps(ctx, req):
 		return &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "a subscription needs a session, which this server does not give"}
 	case e.orNone(t).Resource(req.Params.URI) == nil:
-		return e.noResource(t, spoken(req.ProtocolVersion(), req.Params.Meta), req.Params.URI)
+		return errorFrom(resource.Absent(e.orNone(t), req.Params.URI, spoken(req.ProtocolVersion(), req.Params.Meta)))
 	}
 	return nil
 }
