@@ -213,18 +213,27 @@ type testsView struct {
 }
 
 type testView struct {
-	Name     string        `json:"name"`
-	File     string        `json:"file"`
-	Line     uint32        `json:"line"`
-	Column   uint32        `json:"column"`
-	Binding  string        `json:"binding"`
-	Tool     string        `json:"tool"`
-	Prompt   string        `json:"prompt"`
-	Rule     string        `json:"rule"` // "": no error rule made the error
-	Passed   bool          `json:"passed"`
-	Problems []problemView `json:"problems"`
-	Large    int           `json:"large"` // bytes of structured content, where there are too many; else 0
-	TookMS   float64       `json:"took_ms"`
+	Name       string          `json:"name"`
+	File       string          `json:"file"`
+	Line       uint32          `json:"line"`
+	Column     uint32          `json:"column"`
+	Binding    string          `json:"binding"`
+	Tool       string          `json:"tool"`
+	Prompt     string          `json:"prompt"`
+	Resource   string          `json:"resource"`
+	Completion *completionView `json:"completion"`
+	Rule       string          `json:"rule"` // "": no error rule made the error
+	Passed     bool            `json:"passed"`
+	Problems   []problemView   `json:"problems"`
+	Large      int             `json:"large"` // bytes of structured content, where there are too many; else 0
+	TookMS     float64         `json:"took_ms"`
+}
+
+type completionView struct {
+	Prompt   string `json:"prompt"`
+	Template string `json:"template"`
+	Argument string `json:"argument"`
+	Value    string `json:"value"`
 }
 
 type problemView struct {
@@ -259,7 +268,8 @@ func viewTests(t *trials) testsView {
 			problems = append(problems, problemView(problem))
 		}
 		view.Tests = append(view.Tests, testView{
-			v.Case.Name, at.GetFile(), at.GetLine(), at.GetColumn(), v.Case.Binding, v.Case.Tool, v.Case.Prompt, v.Rule, v.Passed(), problems, v.Large, inMS(v.Took),
+			v.Case.Name, at.GetFile(), at.GetLine(), at.GetColumn(), v.Case.Binding, v.Case.Tool, v.Case.Prompt, v.Case.Resource, (*completionView)(v.Case.Completion),
+			v.Rule, v.Passed(), problems, v.Large, inMS(v.Took),
 		})
 	}
 	for _, c := range t.parts {

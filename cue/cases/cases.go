@@ -11,14 +11,17 @@ import (
 	sourcev1 "github.com/bindery-dev/bindery/proto/bindery/source/v1"
 )
 
-// A Case is one call. What it says of the module has been checked: the binding has
-// the tool.
+// A Case is one request of a client: the call of a tool, or one of what may take the call
+// of a tool. What it says of the module has been checked: the binding has what it is about.
 type Case struct {
 	Name     string
 	Position *sourcev1.Position // where it is written
 	Binding  string
-	Tool     string // "" where a prompt is asked for
-	Prompt   string // "" where a tool is called
+	// One of these is what the case is about, the others are "" or nil.
+	Tool       string // that is called
+	Prompt     string // that is asked for
+	Resource   string // the URI of what is read
+	Completion *Completion
 	// Arguments are sent as they are; nil sends none. They need not be JSON.
 	Arguments []byte
 	// Caller is the header of the HTTP request that the call comes with, in canonical
@@ -35,6 +38,14 @@ type Case struct {
 	Checks []string  // of the tool, those that the call fails; sorted
 	Now    time.Time // of the call
 	UUID   string    // each one that is generated
+}
+
+// A Completion is what somebody types.
+type Completion struct {
+	Prompt   string // "" for a template
+	Template string // the name of one; "" for a prompt
+	Argument string // of the prompt, or the variable of the template
+	Value    string // so far
 }
 
 // An Exchange is a request that the upstream must get, and what happens then.

@@ -28,21 +28,25 @@ type caseReading struct {
 // does.
 func (rd caseReading) read(name string, v value) *cases.Case {
 	arguments, exact := v.get("arguments"), v.get("argumentsText")
-	tool, prompt, caller := v.get("tool"), v.get("prompt"), v.get("caller")
+	caller := v.get("caller")
 	rd.exclusive(arguments, exact)
-	rd.exclusive(tool, prompt)
-	if !tool.exists() && !prompt.exists() && v.cue.Err() == nil {
-		rd.noSubject(v)
-	}
+	rd.subject(v)
 	c := &cases.Case{
 		Name:      name,
 		Position:  rd.position(v),
-		Tool:      tool.quiet(),
-		Prompt:    prompt.quiet(),
+		Tool:      v.get("tool").quiet(),
+		Prompt:    v.get("prompt").quiet(),
+		Resource:  v.get("resource").quiet(),
 		Caller:    rd.header(caller),
 		Exchanges: rd.exchanges(v),
 		UUID:      defaultUUID,
 		Now:       instant(defaultNow),
+	}
+	if typed := v.get("completion"); typed.exists() {
+		c.Completion = &cases.Completion{
+			Prompt: typed.get("prompt").quiet(), Template: typed.get("template").quiet(),
+			Argument: typed.get("argument").quiet(), Value: typed.get("value").quiet(),
+		}
 	}
 	if b := body(arguments, exact); b != nil {
 		c.Arguments = b.Data
@@ -64,6 +68,35 @@ func (rd caseReading) read(name string, v value) *cases.Case {
 		}
 	}
 	return c
+}
+
+// subjects are the fields of a test that say what it is about, in the order in which one
+// that stands with others is meant.
+var subjects = []string{"tool", "prompt", "resource", "completion"}
+
+// subject holds a test to being about one thing.
+func (rd caseReading) subject(v value) {
+	var said []value
+	for _, name := range subjects {
+		if s := v.get(name); s.exists() {
+			said = append(said, s)
+		}
+	}
+	if len(said) == 0 && v.cue.Err() == nil {
+		rd.noSubject(v)
+	}
+	for _, more := range said[min(1, len(said)):] {
+		rd.exclusive(said[0], more)
+	}
+	typed := v.get("completion")
+	prompt, template := typed.get("prompt"), typed.get("template")
+	rd.exclusive(prompt, template)
+	if typed.exists() && !prompt.exists() && !template.exists() && typed.cue.Err() == nil {
+		rd.noForm(typed)
+	}
+	for _, arguments := range []value{v.get("arguments"), v.get("argumentsText")} {
+		rd.exclusive(v.get("resource"), arguments)
+	}
 }
 
 // position returns where a test is written: where its name is, or else the loop that

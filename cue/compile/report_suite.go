@@ -51,10 +51,24 @@ func (r report) ambiguous(kind string, v value, name string, bindings []string) 
 }
 
 func (r report) noSubject(v value) {
-	r.list.Errorf(v.atLabel("no-subject", `add tool: "NAME", or prompt: "NAME"`), "the test does not say what is called")
+	r.list.Errorf(v.atLabel("no-subject", `add tool: "NAME", prompt: "NAME", resource: "URI" or completion: {...}`), "the test does not say what is called")
+}
+
+func (r report) noForm(v value) {
+	r.list.Errorf(v.atLabel("no-subject", `add prompt: "NAME", or template: "NAME"`), "the test does not say what is filled in")
+}
+
+// unknownArgument reports an argument that what a test fills in, a subject of a kind, does
+// not have.
+func (r report) unknownArgument(v value, kind, subject, name string, known []string) {
+	r.list.Errorf(v.at("unknown-argument", diag.Nearest(name, known)), "%s %q has no argument %q", kind, subject, name)
 }
 
 func (r report) unknownCheck(v value, name, tool string, known []string) {
+	if tool == "" {
+		r.list.Errorf(v.atLabel("unknown-check", "remove it"), "no tool is called, so there is no check %q", name)
+		return
+	}
 	r.list.Errorf(v.atLabel("unknown-check", diag.Nearest(name, known)), "tool %q has no check %q", tool, name)
 }
 

@@ -81,12 +81,17 @@ type reply struct {
 	refusal *call.Error
 }
 
-// ask makes the call that a case states, or asks for the prompt.
+// ask does what a case states.
 func (s *stage) ask(ctx context.Context, c *cases.Case) reply {
 	at := s.table.Endpoint(s.endpoints[c.Binding])
 	request := call.Request{Arguments: c.Arguments, Header: header(c.Caller), Meta: c.Meta}
-	if c.Prompt != "" {
+	switch {
+	case c.Prompt != "":
 		return get(ctx, at.Prompt(c.Prompt), request)
+	case c.Resource != "":
+		return read(ctx, at, c.Resource, request)
+	case c.Completion != nil:
+		return offer(ctx, at, c, request)
 	}
 	r := reply{tool: at.Tool(c.Tool)}
 	r.do(ctx, request)
@@ -94,10 +99,15 @@ func (s *stage) ask(ctx context.Context, c *cases.Case) reply {
 	return r
 }
 
-// do makes the call of the tool. No case eats up another's retries.
+// do makes the call of the tool.
 func (r *reply) do(ctx context.Context, request call.Request) {
-	r.tool.Service.Client.Retries = upstream.Budget{}
-	r.outcome = call.Do(ctx, r.tool, request)
+	r.outcome = call.Do(ctx, fresh(r.tool), request)
+}
+
+// fresh returns tool with all of its upstream's budget: no case eats up another's retries.
+func fresh(tool *table.Tool) *table.Tool {
+	tool.Service.Client.Retries = upstream.Budget{}
+	return tool
 }
 
 // answer returns the members of the result that the caller of tool gets, or the error.
@@ -106,7 +116,10 @@ func answer(tool *table.Tool, o call.Outcome) ([]byte, *call.Error) {
 		return asked(o.Question), nil
 	}
 	members, refusal := result.Of(tool, o, result.Newest())
-	return append(members, meta(tool, o)...), refusal
+	if !result.IsBare(tool, o) {
+		members = append(members, meta(o)...)
+	}
+	return members, refusal
 }
 
 // asked returns the member of a result that asks q.
@@ -141,8 +154,8 @@ func header(fields map[string]string) http.Header {
 
 // meta returns the member "_meta" that the response adds to a result; nil when it adds
 // nothing.
-func meta(tool *table.Tool, o call.Outcome) []byte {
-	if len(o.Meta) == 0 || result.IsBare(tool, o) {
+func meta(o call.Outcome) []byte {
+	if len(o.Meta) == 0 {
 		return nil
 	}
 	var all []table.Member

@@ -25,7 +25,7 @@ type Verdict struct {
 	Case *cases.Case
 	// Problems are what is not as the case states it; none: it passed.
 	Problems []Problem
-	// Tool is the name of the tool that was called; "" where a prompt took none.
+	// Tool is the name of the tool that was called; "" for none.
 	Tool string
 	// Rule is the name of the error rule that made the caller's error; "" for none.
 	Rule string
