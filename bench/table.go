@@ -19,6 +19,8 @@ type row struct {
 	CPU float64 `json:"cpu_ratio"`
 	// Added is the p50 with one client, less that of the upstream, in microseconds.
 	Added float64 `json:"added_p50_us"`
+	// AddedRatio is that over what the reverse proxy adds.
+	AddedRatio float64 `json:"added_p50_ratio"`
 
 	PerSecond float64 `json:"calls_per_second"`
 	P50       float64 `json:"p50_us"` // under load
@@ -52,9 +54,21 @@ func rate(all []*contender) []row {
 			r.CPU = r.CPUMicros / (micros(base.results.used.cpu) / float64(base.results.calls))
 			r.Allocs, r.Bytes = c.results.used.mallocs/n, c.results.used.bytes/n
 		}
+		r.AddedRatio = median(addedRatios(c.results.alone, base.results.alone, plain.results.alone))
 		rows = append(rows, r)
 	}
 	return rows
+}
+
+// addedRatios returns by how much the median of samples is above that of direct, over by
+// how much that of base is, in the same round.
+func addedRatios(samples, base, direct []sample) []float64 {
+	var all []float64
+	for i, s := range samples {
+		above := func(s sample) float64 { return float64(s.quantile(0.5) - direct[i].quantile(0.5)) }
+		all = append(all, above(s)/above(base[i]))
+	}
+	return all
 }
 
 func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
@@ -97,11 +111,11 @@ func median(values []float64) float64 {
 // print writes rows as a table.
 func print(out io.Writer, rows []row) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "\tthroughput\tCPU a call\tadded p50\tcalls/s\tp50\tp99\tCPU\tallocs\tKB\t")
-	fmt.Fprintln(w, "\tx proxy\tx proxy\tc=1, us\t\tus\tus\tus\ta call\ta call\t")
+	fmt.Fprintln(w, "\tthroughput\tCPU a call\tadded p50\tadded p50\tcalls/s\tp50\tp99\tCPU\tallocs\tKB\t")
+	fmt.Fprintln(w, "\tx proxy\tx proxy\tx proxy\tc=1, us\t\tus\tus\tus\ta call\ta call\t")
 	for _, r := range rows {
-		fmt.Fprintf(w, "%s\t%.2f\t%.2f\t%.0f\t%.0f\t%.0f\t%.0f\t%.0f\t%.0f\t%.1f\t\n",
-			r.Name, r.Throughput, r.CPU, r.Added, r.PerSecond, r.P50, r.P99, r.CPUMicros, r.Allocs, r.Bytes/1024)
+		fmt.Fprintf(w, "%s\t%.2f\t%.2f\t%.2f\t%.0f\t%.0f\t%.0f\t%.0f\t%.0f\t%.0f\t%.1f\t\n",
+			r.Name, r.Throughput, r.CPU, r.AddedRatio, r.Added, r.PerSecond, r.P50, r.P99, r.CPUMicros, r.Allocs, r.Bytes/1024)
 	}
 	_ = w.Flush() // to a terminal or a pipe that is gone
 }
