@@ -190,7 +190,7 @@ func methodOf(name string) (method, bool) {
 		return method{params: new(mcp.SetLoggingLevelParams), until: Modern}, true
 	case MethodDiscover:
 		return method{params: new(mcp.DiscoverParams), optional: true, from: Modern}, true
-	case "subscriptions/listen":
+	case MethodListen:
 		return method{params: new(mcp.SubscriptionsListenParams), from: Modern}, true
 	case "tools/list":
 		return method{params: new(mcp.ListToolsParams), optional: true}, true

@@ -23,6 +23,7 @@ const (
 // Methods of which more is known than that there are such.
 const (
 	MethodCall       = "tools/call"
+	MethodListen     = "subscriptions/listen"
 	MethodPrompt     = "prompts/get"
 	MethodRead       = "resources/read"
 	MethodInitialize = "initialize"

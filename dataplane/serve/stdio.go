@@ -52,7 +52,9 @@ func (s *Server) ServeStdio(ctx context.Context, streams Stdio) {
 	})
 	stop := context.AfterFunc(ctx, conn.Stop)
 	defer stop()
-	session, err := e.mcp.Connect(ctx, conn, nil)
+	hall := newHall(conn, e.mcp)
+	defer hall.clear()
+	session, err := e.mcp.Connect(ctx, hall, nil)
 	if err == nil {
 		err = session.Wait()
 	}

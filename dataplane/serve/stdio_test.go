@@ -159,6 +159,8 @@ func TestStdioLines(t *testing.T) {
 		{"one id twice", `[{"jsonrpc":"2.0","id":4,"method":"ping"},{"jsonrpc":"2.0","id":4,"method":"ping"}]`, `{"error":{"code":-32600,"message":"id is that of a request that is not answered yet"},"id":null,"jsonrpc":"2.0"}`},
 		{"bad call", `{"jsonrpc":"2.0","id":"5","method":"tools/call","params":{"name":"get_book","arguments":["secret"],"_meta":7}}`, `{"error":{"code":-32602,"message":"params are not those that tools/call takes"},"id":"5","jsonrpc":"2.0"}`},
 		{"unknown method", `{"jsonrpc":"2.0","id":6,"method":"books/burn"}`, `{"jsonrpc":"2.0","id":6,"error":{"code":-32601,"message":"method not found: \"books/burn\""}}`},
+		{"odd listen", `{"jsonrpc":"2.0","id":12,"method":"subscriptions/listen","params":{"\ud800":1}}`, `{"jsonrpc":"2.0","id":12,"error":{"code":-32602,"message":"invalid params: missing required 'notifications' field"}}`},
+		{"odd cancellation", `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"\ud800":1,"requestId":[7]}}` + "\n" + `{"jsonrpc":"2.0","id":13,"method":"ping"}`, `{"jsonrpc":"2.0","id":13,"result":{}}`},
 		{"carriage return", "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}\r", `{"jsonrpc":"2.0","id":7,"result":{}}`},
 		{"after empty lines", "\n \n{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"ping\"}", `{"jsonrpc":"2.0","id":8,"result":{}}`},
 		{"batch", `[{"jsonrpc":"2.0","id":9,"method":"ping"},{"jsonrpc":"2.0","method":"notifications/progress","params":{}}]`, `[{"jsonrpc":"2.0","id":9,"result":{}}]`},

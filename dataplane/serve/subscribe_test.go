@@ -2,8 +2,10 @@ package serve
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -255,4 +257,70 @@ func TestListenResources(t *testing.T) {
 	if _, err := io.ReadAll(resp.Body); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestStdioListens has a client at streams listen more than once, as it does that
+// subscribes to resources one by one: each hears what it asked for, with its own ID, and
+// the end of one ends no other.
+func TestStdioListens(t *testing.T) {
+	proof.Ran(t)
+	b := librarytest.Shelving("127.0.0.1:9")
+	s, _ := serving(t, Config{}, b)
+	p := serveStdio(t, s, "")
+	listen := func(id, notifications string) {
+		p.send(t, `{"jsonrpc":"2.0","id":`+id+`,"method":"subscriptions/listen","params":{"notifications":{`+notifications+`},`+modernMeta+`}}`)
+		if got := p.next(t); !strings.Contains(got, `"notifications/subscriptions/acknowledged"`) || !strings.Contains(got, `subscriptionId":`+id) {
+			t.Fatalf("listening begins with %s", got)
+		}
+	}
+	cancel := func(id string) {
+		p.send(t, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+id+`}}`)
+		p.send(t, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+id+`}}`) // once is enough
+		if got := p.next(t); !strings.Contains(got, `"id":`+id+`,`) {
+			t.Fatalf("listening ends with %s", got)
+		}
+	}
+	listen(`1`, `"toolsListChanged":true`)
+	listen(`"one"`, `"resourceSubscriptions":["library://page"]`)
+	listen(`3`, `"toolsListChanged":true,"promptsListChanged":true`)
+	change := func(revision uint64) {
+		b.Tools[0].Description = fmt.Sprintf("Adds a book, revision %d.", revision)
+		s.Swap(build(t, revision, s.Table(), b))
+	}
+	hears := func(ids ...string) {
+		t.Helper()
+		for range len(ids) {
+			got := p.next(t)
+			at := slices.IndexFunc(ids, func(id string) bool { return strings.Contains(got, `subscriptionId":`+id) })
+			if !strings.Contains(got, `"notifications/tools/list_changed"`) || at < 0 {
+				t.Fatalf("the client hears %s, want %v", got, ids)
+			}
+			ids = slices.Delete(ids, at, at+1)
+		}
+	}
+	change(2)
+	hears(`1`, `3`)
+	cancel(`"one"`)
+	change(3)
+	hears(`1`, `3`)
+	cancel(`1`)
+	change(4)
+	hears(`3`)
+	listen(`1`, `"toolsListChanged":true`) // the ID is free again
+	change(5)
+	hears(`1`, `3`)
+	if n := listening(t, s); n != 2 {
+		t.Errorf("%d listen, want 2", n)
+	}
+	p.in.Close()
+	var last []string
+	for range 2 {
+		last = append(last, p.next(t))
+	}
+	if all := strings.Join(last, ""); !strings.Contains(all, `"id":1,"result"`) || !strings.Contains(all, `"id":3,"result"`) {
+		t.Errorf("the end is %s", all)
+	}
+	soon(t, "the server ends", p.ended)
+	p.said.check(t)
+	until(t, func() bool { return listening(t, s) == 0 })
 }
