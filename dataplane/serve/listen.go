@@ -16,35 +16,35 @@ import (
 	"github.com/bindery-dev/bindery/dataplane/stdio"
 )
 
-// A hall is the connection to a client at streams, in which each subscriptions/listen has
-// a session of the SDK of its own, as it has over HTTP: a session keeps only the last that
+// A mux is the connection to a client at streams, on which each subscriptions/listen has a
+// session of the SDK of its own, as it has over HTTP: a session keeps only the last that
 // listens for something, and the first that ends takes the others with it.
-type hall struct {
+type mux struct {
 	*stdio.Conn
 	mcp *mcp.Server
 
 	mu       sync.Mutex
-	open     map[jsonrpc.ID]*listen
+	open     map[jsonrpc.ID]*subscription
 	listened bool // something has listened
 	empty    bool // nothing is said any more
 }
 
-func newHall(conn *stdio.Conn, server *mcp.Server) *hall {
-	return &hall{Conn: conn, mcp: server, open: map[jsonrpc.ID]*listen{}}
+func newMux(conn *stdio.Conn, server *mcp.Server) *mux {
+	return &mux{Conn: conn, mcp: server, open: map[jsonrpc.ID]*subscription{}}
 }
 
-// Connect returns h.
-func (h *hall) Connect(context.Context) (mcp.Connection, error) { return h, nil }
+// Connect returns x.
+func (x *mux) Connect(context.Context) (mcp.Connection, error) { return x, nil }
 
 // Read returns the next message that is about nothing of what listens.
-func (h *hall) Read(ctx context.Context) (jsonrpc.Message, error) {
+func (x *mux) Read(ctx context.Context) (jsonrpc.Message, error) {
 	for {
-		m, err := h.Conn.Read(ctx)
+		m, err := x.Conn.Read(ctx)
 		if err != nil {
 			return nil, err
 		}
 		r, ok := m.(*jsonrpc.Request)
-		if !ok || !h.begin(r) && !h.cancel(r) {
+		if !ok || !x.begin(r) && !x.cancel(r) {
 			return m, nil
 		}
 	}
@@ -53,21 +53,21 @@ func (h *hall) Read(ctx context.Context) (jsonrpc.Message, error) {
 // Write writes a message that is about nothing of what listens. Who has listened hears of
 // changes there only: the SDK, which has not seen it, would take the client for an older
 // one.
-func (h *hall) Write(ctx context.Context, m jsonrpc.Message) error {
-	if r, ok := m.(*jsonrpc.Request); ok && strings.HasSuffix(r.Method, "/list_changed") && h.hasListened() {
+func (x *mux) Write(ctx context.Context, m jsonrpc.Message) error {
+	if r, ok := m.(*jsonrpc.Request); ok && strings.HasSuffix(r.Method, "/list_changed") && x.hasListened() {
 		return nil
 	}
-	return h.Conn.Write(ctx, m)
+	return x.Conn.Write(ctx, m)
 }
 
-func (h *hall) hasListened() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.listened
+func (x *mux) hasListened() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.listened
 }
 
 // begin reports whether r is the beginning of a listen, which it begins then.
-func (h *hall) begin(r *jsonrpc.Request) bool {
+func (x *mux) begin(r *jsonrpc.Request) bool {
 	if !r.IsCall() || r.Method != message.MethodListen {
 		return false
 	}
@@ -76,23 +76,23 @@ func (h *hall) begin(r *jsonrpc.Request) bool {
 	if version < message.Modern {
 		return false
 	}
-	l := &listen{hall: h, id: r.ID, in: make(chan jsonrpc.Message, 2), over: make(chan struct{})}
-	l.in <- r
-	h.mu.Lock()
-	h.open[r.ID], h.listened = l, true
-	h.mu.Unlock()
-	if _, err := h.mcp.Connect(context.Background(), l, &mcp.ServerSessionOptions{State: &mcp.ServerSessionState{
+	s := &subscription{mux: x, id: r.ID, in: make(chan jsonrpc.Message, 2), over: make(chan struct{})}
+	s.in <- r
+	x.mu.Lock()
+	x.open[r.ID], x.listened = s, true
+	x.mu.Unlock()
+	if _, err := x.mcp.Connect(context.Background(), s, &mcp.ServerSessionOptions{State: &mcp.ServerSessionState{
 		InitializeParams:  &mcp.InitializeParams{ProtocolVersion: version},
 		InitializedParams: &mcp.InitializedParams{},
 	}}); err != nil {
-		_ = l.Close() // it never fails
+		_ = s.Close() // it never fails
 		return false
 	}
 	return true
 }
 
 // cancel reports whether r cancels a listen.
-func (h *hall) cancel(r *jsonrpc.Request) bool {
+func (x *mux) cancel(r *jsonrpc.Request) bool {
 	var params struct{ RequestID any }
 	if r.IsCall() || r.Method != "notifications/cancelled" || json.Unmarshal(r.Params, &params) != nil {
 		return false
@@ -101,80 +101,80 @@ func (h *hall) cancel(r *jsonrpc.Request) bool {
 	if err != nil {
 		return false
 	}
-	h.mu.Lock()
-	l := h.open[id]
-	h.mu.Unlock()
-	if l == nil {
+	x.mu.Lock()
+	s := x.open[id]
+	x.mu.Unlock()
+	if s == nil {
 		return false
 	}
 	select {
-	case l.in <- r:
+	case s.in <- r:
 	default: // one is there already
 	}
 	return true
 }
 
 // clear ends what listens. Nothing is written for it from now on.
-func (h *hall) clear() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.empty = true
-	for _, l := range h.open {
-		l.end()
+func (x *mux) clear() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.empty = true
+	for _, s := range x.open {
+		s.end()
 	}
 }
 
-// A listen is one subscriptions/listen: the connection of its session.
-type listen struct {
-	hall *hall
-	id   jsonrpc.ID
-	in   chan jsonrpc.Message // the request, and what cancels it
+// A subscription is one subscriptions/listen: the connection of its session.
+type subscription struct {
+	mux *mux
+	id  jsonrpc.ID
+	in  chan jsonrpc.Message // the request, and what cancels it
 
 	once sync.Once
 	over chan struct{} // closed at the end
 }
 
-// Connect returns l.
-func (l *listen) Connect(context.Context) (mcp.Connection, error) { return l, nil }
+// Connect returns s.
+func (s *subscription) Connect(context.Context) (mcp.Connection, error) { return s, nil }
 
 // SessionID returns "": there is one client.
-func (l *listen) SessionID() string { return "" }
+func (s *subscription) SessionID() string { return "" }
 
 // Read returns the next message. The error is [io.EOF] at the end.
-func (l *listen) Read(context.Context) (jsonrpc.Message, error) {
+func (s *subscription) Read(context.Context) (jsonrpc.Message, error) {
 	select {
-	case m := <-l.in:
+	case m := <-s.in:
 		return m, nil
-	case <-l.over:
+	case <-s.over:
 		return nil, io.EOF
 	}
 }
 
-// Write writes a message to the client. The answer to the request ends l.
-func (l *listen) Write(ctx context.Context, m jsonrpc.Message) error {
-	if l.silenced() {
+// Write writes a message to the client. The answer to the request ends s.
+func (s *subscription) Write(ctx context.Context, m jsonrpc.Message) error {
+	if s.silenced() {
 		return io.ErrClosedPipe
 	}
-	err := l.hall.Conn.Write(ctx, m)
-	if answer, ok := m.(*jsonrpc.Response); ok && answer.ID == l.id {
-		_ = l.Close() // it never fails
+	err := s.mux.Conn.Write(ctx, m)
+	if answer, ok := m.(*jsonrpc.Response); ok && answer.ID == s.id {
+		_ = s.Close() // it never fails
 	}
 	return err
 }
 
-func (l *listen) silenced() bool {
-	l.hall.mu.Lock()
-	defer l.hall.mu.Unlock()
-	return l.hall.empty
+func (s *subscription) silenced() bool {
+	s.mux.mu.Lock()
+	defer s.mux.mu.Unlock()
+	return s.mux.empty
 }
 
-// Close ends l. It never fails.
-func (l *listen) Close() error {
-	l.hall.mu.Lock()
-	defer l.hall.mu.Unlock()
-	delete(l.hall.open, l.id)
-	l.end()
+// Close ends s. It never fails.
+func (s *subscription) Close() error {
+	s.mux.mu.Lock()
+	defer s.mux.mu.Unlock()
+	delete(s.mux.open, s.id)
+	s.end()
 	return nil
 }
 
-func (l *listen) end() { l.once.Do(func() { close(l.over) }) }
+func (s *subscription) end() { s.once.Do(func() { close(s.over) }) }

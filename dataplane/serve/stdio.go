@@ -52,9 +52,9 @@ func (s *Server) ServeStdio(ctx context.Context, streams Stdio) {
 	})
 	stop := context.AfterFunc(ctx, conn.Stop)
 	defer stop()
-	hall := newHall(conn, e.mcp)
-	defer hall.clear()
-	session, err := e.mcp.Connect(ctx, hall, nil)
+	mux := newMux(conn, e.mcp)
+	defer mux.clear()
+	session, err := e.mcp.Connect(ctx, mux, nil)
 	if err == nil {
 		err = session.Wait()
 	}

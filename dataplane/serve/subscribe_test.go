@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -312,6 +313,10 @@ func TestStdioListens(t *testing.T) {
 	if n := listening(t, s); n != 2 {
 		t.Errorf("%d listen, want 2", n)
 	}
+	s.swapping.Lock()
+	endpoints := slices.Collect(maps.Keys(s.stdio))
+	s.swapping.Unlock()
+	until(t, func() bool { return len(slices.Collect(endpoints[0].mcp.Sessions())) == 1+2 }) // those that are over are gone
 	p.in.Close()
 	var last []string
 	for range 2 {
