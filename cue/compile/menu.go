@@ -134,17 +134,31 @@ func (m *menu) owner(kind string, subject, binding value, r report) string {
 	case wanted != "" && !slices.Contains(m.bindings, wanted):
 		r.unknownBinding(binding, wanted, m.bindings)
 	case wanted != "" && !slices.Contains(owners, wanted):
-		r.unknownOf(wanted, kind, subject, name, m.kinds[kind].of[wanted])
+		r.unknownOf(wanted, kind, subject, name, m.known(kind, wanted))
 	case wanted != "":
 		return wanted
 	case len(owners) == 0:
-		r.unknown(kind, subject, name, keys(m.kinds[kind].by))
+		r.unknown(kind, subject, name, m.known(kind, ""))
 	case len(owners) > 1:
 		r.ambiguous(kind, subject, name, owners)
 	default:
 		return owners[0]
 	}
 	return ""
+}
+
+// known returns what there is to name of a kind: of a binding, or of all for "".
+func (m *menu) known(kind, binding string) []string {
+	all := keys(m.kinds[kind].by)
+	if binding != "" {
+		all = slices.Clone(m.kinds[kind].of[binding])
+	}
+	for _, p := range m.patterns {
+		if kind == "resource" && (binding == "" || p.template.binding == binding) {
+			all = append(all, p.uris.String())
+		}
+	}
+	return all
 }
 
 // owners returns the bindings that have what name says, sorted: a URI may be one of a

@@ -103,30 +103,19 @@ func (b *builder) resource(source *irv1.Binding, r *irv1.Resource, tools []*Tool
 
 func newTemplate(source *irv1.Binding, t *irv1.ResourceTemplate, tools []*Tool) *Template {
 	meta := entryMeta(t.GetEntryMeta(), nil)
-	uri := written(t.GetUri())
+	pattern, _ := irv1.NewURIPattern(t.GetUri()) // it is one: Validate has made it, too
+	uri := pattern.String()
 	template := &Template{
 		Entry:       newEntry(uri, func(version string) any { return shownTemplate(t, uri, meta, version) }),
 		Reading:     newReading(source, t, newUse(t.GetUse(), tools)),
+		Pattern:     pattern,
 		Text:        t.GetText(),
 		completions: map[string]*Completion{},
 	}
-	template.Pattern, _ = irv1.NewURIPattern(t.GetUri()) // it is one: Validate has made it, too
 	for _, c := range t.GetCompletions() {
 		template.completions[c.GetVariable()] = newCompletion(c.GetCompletion(), tools)
 	}
 	return template
-}
-
-// written returns a template as it is written.
-func written(uri *irv1.Text) string {
-	var b strings.Builder
-	for _, part := range uri.GetParts() {
-		if name := part.GetVariable(); name != "" {
-			b.WriteString("{" + name + "}")
-		}
-		b.WriteString(part.GetLiteral())
-	}
-	return b.String()
 }
 
 func newReading(b *irv1.Binding, r interface {

@@ -129,6 +129,22 @@ func (p URIPattern) Expand(values map[string]string) string {
 	return b.String()
 }
 
+// String returns the template as it is written.
+func (p URIPattern) String() string {
+	var b strings.Builder
+	for i, r := range p.runs {
+		if i > 0 {
+			b.WriteByte(p.Delimiters[i-1])
+		}
+		b.WriteString(r.prefix)
+		if r.variable != "" {
+			b.WriteString("{" + r.variable + "}")
+		}
+		b.WriteString(r.suffix)
+	}
+	return b.String()
+}
+
 // Variables returns the names of the variables, from left to right.
 func (p URIPattern) Variables() []string {
 	var names []string

@@ -67,9 +67,13 @@ func TestURIPattern(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.template+" "+tt.uri[:min(len(tt.uri), 40)], func(t *testing.T) {
-			got, ok := pattern(t, tt.template).Match(tt.uri)
+			p := pattern(t, tt.template)
+			got, ok := p.Match(tt.uri)
 			if ok != (tt.want != nil) || !maps.Equal(got, tt.want) {
 				t.Errorf("Match() = %q, %t; want %q", got, ok, tt.want)
+			}
+			if p.String() != tt.template {
+				t.Errorf("it is written as %s", p)
 			}
 		})
 	}
