@@ -51,8 +51,8 @@ func Answer(data []byte) []byte {
 func (m *Message) exactParams() []byte {
 	exact := map[string]json.RawMessage{}
 	for _, name := range []string{"_meta", "inputResponses"} {
-		if m.Param[name] != nil {
-			exact[name] = m.Param[name]
+		if value := m.Param[name]; value != nil && string(value) != "null" { // null is none
+			exact[name] = value
 		}
 	}
 	if len(exact) == 0 {

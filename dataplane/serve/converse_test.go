@@ -311,6 +311,21 @@ func TestConverseKeys(t *testing.T) {
 	}
 }
 
+// TestConverseNull holds that null in the place of answers is none, over HTTP and at
+// stdio: the call is made, and asks.
+func TestConverseNull(t *testing.T) {
+	proof.Ran(t)
+	params := `{"inputResponses":null,"name":"lend_book","arguments":{"book":"named"}}`
+	for _, noFastPath := range []bool{false, true} {
+		s, url := serving(t, Config{NoFastPath: noFastPath}, lender(upstream(t, &desk{})))
+		_, body := send(t, askedBy(t, url, message.Modern, params, everything))
+		stateIn(t, body)
+		p := serveStdio(t, s, "")
+		p.send(t, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":`+strings.TrimSuffix(params, "}")+","+modernMeta+`}}`)
+		stateIn(t, p.next(t))
+	}
+}
+
 // exactAnswers are answers with numbers that no double is, or that a double is written
 // otherwise, and what a service has to get of them.
 var exactAnswers = []struct{ book, answers, want string }{
