@@ -107,6 +107,12 @@ func (h *Hit) parts(all []content.Part, version string) (contents []byte) {
 	return contents
 }
 
+// Members returns the members of the result of resources/read that has contents, one or
+// several with commas between.
+func Members(contents []byte) []byte {
+	return append(append([]byte(`"contents":[`), contents...), ']')
+}
+
 // Refusal returns the error that a client gets of a read whose outcome is o, at an
 // endpoint; nil for none.
 func (h *Hit) Refusal(at *table.Endpoint, o call.Outcome, version string) *call.Error {

@@ -40,7 +40,7 @@ func (e *endpoint) readResource(ctx context.Context, t *table.Table, req *mcp.Re
 	case q != nil:
 		return newQuestion(t, q), nil
 	}
-	members := append(append([]byte(`"contents":[`), content...), ']')
+	members := resource.Members(content)
 	if version >= message.Modern {
 		members = hit.Cache.AppendMembers(members)
 	}

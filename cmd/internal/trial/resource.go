@@ -16,7 +16,7 @@ func read(ctx context.Context, at *table.Endpoint, uri string, request call.Requ
 		return r
 	}
 	if hit.Use == nil {
-		r.members = contents(hit.Content(newest))
+		r.members = resource.Members(hit.Content(newest))
 		return r
 	}
 	r.tool = hit.Use.Tool
@@ -25,13 +25,10 @@ func read(ctx context.Context, at *table.Endpoint, uri string, request call.Requ
 		r.members = asked(r.outcome.Question)
 		return r
 	}
-	r.members = append(contents(hit.Received(r.outcome, newest)), meta(r.outcome)...)
+	r.members = append(resource.Members(hit.Received(r.outcome, newest)), meta(r.outcome)...)
 	r.refusal = hit.Refusal(at, r.outcome, newest)
 	if r.refusal != r.outcome.Error {
 		r.outcome.Rule = "" // the caller does not see what it made
 	}
 	return r
 }
-
-// contents returns the member of a result that has what is read.
-func contents(all []byte) []byte { return append(append([]byte(`"contents":[`), all...), ']') }
