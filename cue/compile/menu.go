@@ -164,9 +164,9 @@ func (m *menu) known(kind, binding string) []string {
 // owners returns the bindings that have what name says, sorted: a URI may be one of a
 // template.
 func (m *menu) owners(kind, name string) []string {
-	owners := m.kinds[kind].by[name]
+	owners := slices.Clone(m.kinds[kind].by[name])
 	for _, d := range m.templates(kind, name) {
-		owners = append(slices.Clip(owners), d.binding)
+		owners = append(owners, d.binding)
 	}
 	slices.Sort(owners)
 	return slices.Compact(owners)
