@@ -6,8 +6,10 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -85,6 +87,18 @@ func TestMedian(t *testing.T) {
 		if got := median(tt.values); got != tt.want {
 			t.Errorf("median(%v) = %v, want %v", tt.values, got, tt.want)
 		}
+	}
+}
+
+func TestAddedRatios(t *testing.T) {
+	of := func(latencies ...time.Duration) (all []sample) {
+		for _, l := range latencies {
+			all = append(all, sample{latency: []time.Duration{l}})
+		}
+		return all
+	}
+	if got := addedRatios(of(7, 9, 9), of(5, 3, 2), of(3, 3, 3)); !slices.Equal(got, []float64{2}) {
+		t.Errorf("the ratios are %v", got)
 	}
 }
 

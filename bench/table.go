@@ -61,12 +61,14 @@ func rate(all []*contender) []row {
 }
 
 // addedRatios returns by how much the median of samples is above that of direct, over by
-// how much that of base is, in the same round.
+// how much that of base is, in the same round; not of rounds in which base is not above.
 func addedRatios(samples, base, direct []sample) []float64 {
 	var all []float64
 	for i, s := range samples {
 		above := func(s sample) float64 { return float64(s.quantile(0.5) - direct[i].quantile(0.5)) }
-		all = append(all, above(s)/above(base[i]))
+		if added := above(base[i]); added > 0 {
+			all = append(all, above(s)/added)
+		}
 	}
 	return all
 }
