@@ -559,20 +559,43 @@ func TestConverseUnable(t *testing.T) {
 // TestEarlyAnswers sends answers with the first call.
 func TestEarlyAnswers(t *testing.T) {
 	proof.Ran(t)
-	b := lender(upstream(t, &desk{}))
+	d := &desk{}
+	b := lender(upstream(t, d))
 	b.Meta[1].Generate = irv1.Generate_GENERATE_NOTHING // which only a state keeps
 	_, url := serving(t, Config{}, b)
 	for _, tt := range []struct{ book, answers, want string }{
 		{"days", `{"days":{"action":"accept","content":{"days":"x"}}}`, `inputResponses are not answers`},
 		{"days", `{"days":{"action":"accept","content":{"days":7}},"unknown":{"action":"accept"}}`, `"structuredContent":{"book":"days","days":7}`},
 		{"days", `{"wrong":{"action":"accept","content":{"days":7}}}`, `"resultType":"input_required"`},
-		{"days", `{"days":{"action":"decline"}}`, `"resultType":"input_required"`},
+		{"days", `{"days":{"action":"decline"}}`, `declined`},
+		{"days", `{"days":{"action":"decline","content":{"days":7}}}`, `declined`},
+		{"days", `{"days":{"action":"cancel","content":{"days":7}}}`, `declined`},
 		{"named", `{"name":{"action":"accept"}}`, `"resultType":"input_required"`}, // it goes on with state only
 	} {
 		params := fmt.Sprintf(`{"name":"lend_book","inputResponses":%s,"arguments":{"book":%q}}`, tt.answers, tt.book)
 		if _, body := send(t, askedBy(t, url, message.Modern, params, everything)); !strings.Contains(body, tt.want) {
 			t.Errorf("%s with %s: %s", tt.book, tt.answers, body)
 		}
+	}
+	if len(d.sent) != 3 {
+		t.Errorf("the service got %q", d.sent)
+	}
+}
+
+// TestEarlyKeys holds that a call which answers make another one has another key, and
+// the same one each time.
+func TestEarlyKeys(t *testing.T) {
+	proof.Ran(t)
+	d := &desk{}
+	b := lender(upstream(t, d))
+	b.State, b.Meta[1].Generate, b.Tools[3].Asks = nil, irv1.Generate_GENERATE_NOTHING, b.Tools[3].Asks[:1]
+	_, url := serving(t, Config{}, b)
+	const arguments = `"arguments":{"meta":{"tenancy":"order-1"},"book":"days"}`
+	for _, answers := range []string{`{}`, `{"days":{"action":"accept","content":{"days":7}}}`, `{"days":{"action":"accept","content":{"days":7}}}`} {
+		send(t, askedBy(t, url, message.Modern, `{"name":"lend_book","inputResponses":`+answers+`,`+arguments+`}`, everything))
+	}
+	if len(d.keys) != 3 || d.keys[0] != "order-1" || d.keys[1] == "order-1" || d.keys[1] != d.keys[2] {
+		t.Errorf("keys are %q for %q", d.keys, d.sent)
 	}
 }
 

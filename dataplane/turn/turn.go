@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"github.com/bindery-dev/bindery/dataplane/call"
 	"github.com/bindery-dev/bindery/dataplane/rawjson"
@@ -125,25 +126,35 @@ func Early(tool *table.Tool, arguments rawjson.Value, answers []byte) (*table.To
 	if err != nil {
 		return nil, call.Request{}, err
 	}
-	arguments = orNone(arguments)
+	r := call.Request{Arguments: orNone(arguments)}
 	for _, ask := range tool.Asks.All {
-		if !ask.Free {
+		if !ask.Free || !isAnswered(ask, given) {
 			continue
 		}
-		answered := given.Member(ask.GetName()) != nil
-		err := checkAnswer(ask, given)
-		if answered && (err == ErrAnswers || err != nil && ask.Next != tool) {
+		if err := checkAnswer(ask, given); err != nil {
 			return nil, call.Request{}, err
 		}
-		t := &Turn{Tool: tool, Ask: ask, Arguments: arguments}
-		if ask.Next != tool && answered {
-			return t.next(given)
+		t := &Turn{Tool: tool, Ask: ask, Arguments: r.Arguments}
+		next, merged, err := t.next(given)
+		if err != nil || next != tool {
+			return next, merged, err
 		}
-		if ask.Next == tool {
-			arguments = over(arguments, t.values(given))
+		if merged.Fork != nil {
+			r = merged
 		}
 	}
-	return tool, call.Request{Arguments: arguments}, nil
+	return tool, r, nil
+}
+
+// isAnswered reports whether answers has something for ask. What a service asks itself
+// has names of its own: that is answered by what becomes an argument.
+func isAnswered(ask *table.Ask, answers rawjson.Value) bool {
+	if ask.GetRequests() == nil {
+		return answers.Member(ask.GetName()) != nil
+	}
+	return slices.ContainsFunc(ask.GetArguments(), func(a *irv1.AskArgument) bool {
+		return a.GetSide() == irv1.AskSide_ASK_SIDE_ANSWERS && answers.Lookup(a.GetAt().GetTokens()) != nil
+	})
 }
 
 // parse returns answers, nil for none. Each is an object.
