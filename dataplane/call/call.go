@@ -221,7 +221,7 @@ func attempt(ctx context.Context, t *table.Tool, a arguments, req *upstream.Requ
 		req.Header.Set(t.Service.Deadline, left(ctx, req.Timeout))
 	}
 	resp, err := t.Service.Client.Do(ctx, req)
-	if err == nil && resp.Status == http.StatusUnauthorized {
+	if resp != nil && resp.Status == http.StatusUnauthorized {
 		t.Service.Credential.Rejected(req.Header)
 	}
 	o := ended(t, a, resp, err)

@@ -16,13 +16,17 @@ import (
 const maxHeaderMember = 1024
 
 // broken is the outcome of an exchange that ended with err; resp is what there was
-// of the response, nil for nothing.
+// of the response, nil for nothing. A status that refuses says so without the rest of
+// its response: that it was not all there must not read as if the request were worth
+// another attempt.
 func broken(t *table.Tool, resp *upstream.Response, err error) Outcome {
 	switch {
 	case errors.Is(err, upstream.ErrCanceled):
 		return Outcome{Class: Canceled, Err: err, Error: &Error{Code: CodeInternal, Message: "The call was canceled.", Style: t.Errors.Style}}
-	case errors.Is(err, upstream.ErrTooLarge) && resp != nil && !isSuccess(resp.Status):
-		return rejected(t, resp)
+	case resp != nil && !isSuccess(resp.Status):
+		o := rejected(t, resp)
+		o.Err = err
+		return o
 	}
 	return failed(t, failureOf(err), resp, err)
 }

@@ -78,7 +78,7 @@ func TestBrokenExchanges(t *testing.T) {
 		{"no HTTP", say("s3cr3t 10.0.0.1\r\n\r\n"), call.Unreachable, 0, busy},
 		{"truncated body", say("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}"), call.Unreachable, 200, busy},
 		{"truncated chunks", say("HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n"), call.Unreachable, 201, busy},
-		{"truncated error", say("HTTP/1.1 404 Not Found\r\nContent-Length: 9\r\n\r\n{}"), call.Unreachable, 404, busy},
+		{"truncated error", say("HTTP/1.1 404 Not Found\r\nContent-Length: 9\r\n\r\n{}"), call.UpstreamError, 404, refused},
 		{"reset", func(c net.Conn) {
 			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}")
 			_ = c.(*net.TCPConn).SetLinger(0)
@@ -114,6 +114,24 @@ func TestBrokenExchanges(t *testing.T) {
 				holdStyle(t, tool, o)
 			})
 		}
+	}
+}
+
+// TestErrorWithoutEnd holds that an error whose body never ends is that error when time
+// is up.
+func TestErrorWithoutEnd(t *testing.T) {
+	base := raw(t, func(c net.Conn) {
+		_, _ = io.WriteString(c, "HTTP/1.1 404 Not Found\r\nRetry-After: 7\r\nContent-Length: 9\r\n\r\n{}")
+		_, _ = io.Copy(io.Discard, c)
+	})
+	tool := bookOf(t, base, func(b *irv1.Binding) {
+		for _, tool := range b.Tools {
+			tool.Timeout = durationpb.New(100 * time.Millisecond)
+		}
+	})
+	o := call.Do(t.Context(), tool, call.Request{Arguments: []byte(getBook)})
+	if o.Class != call.UpstreamError || show(o.Error) != refused || o.RetryAfter != 7*time.Second || !errors.Is(o.Err, upstream.ErrTimeout) {
+		t.Errorf("outcome is %s, %s, wait %v: %v", o.Class, show(o.Error), o.RetryAfter, o.Err)
 	}
 }
 
