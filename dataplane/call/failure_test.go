@@ -85,7 +85,7 @@ func TestBrokenExchanges(t *testing.T) {
 		}, call.Unreachable, 200, busy},
 		{"1xx before", say("HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"), call.UpstreamError, 404, refused},
 		{"1xx before a success", say("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"), call.OK, 200, "no error"},
-		{"no content", say("HTTP/1.1 204 No Content\r\n\r\n"), call.OK, 204, "no error"},
+		{"no content", say("HTTP/1.1 204 No Content\r\n\r\n"), call.Unusable, 204, unusable},
 		{"empty error", say("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"), call.UpstreamError, 404, refused},
 		{"HTML error", say("HTTP/1.1 404 Not Found\r\nContent-Type: text/html\r\n\r\n<h1>s3cr3t</h1>"), call.UpstreamError, 404, refused},
 		{"HTML", say("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<h1>s3cr3t</h1>"), call.Unusable, 200, unusable},

@@ -21,12 +21,12 @@ type Part struct {
 	Data []byte
 }
 
-// partOf returns the body of resp as a part; nil when it is empty, or of no media
-// type that t produces. The error, which does not quote the body, says why it cannot
+// partOf returns the body of resp as a part; nil when resp is no success, or it is
+// empty, or of no media type that t produces. The error, which does not quote the body, says why it cannot
 // be one.
 func partOf(t *table.Tool, resp *upstream.Response) (*Part, error) {
 	types := resp.Header["Content-Type"]
-	if len(t.Produces) == 0 || len(types) != 1 || len(resp.Body) == 0 {
+	if len(t.Produces) == 0 || !isSuccess(resp.Status) || len(types) != 1 || len(resp.Body) == 0 {
 		return nil, nil
 	}
 	media, params, err := mime.ParseMediaType(types[0])
@@ -61,6 +61,8 @@ func kindOf(ranges []*irv1.MediaRange, media string) irv1.PartKind {
 	return ranges[i].GetKind()
 }
 
+// isUTF8 reports whether body, of a text in charset, "" for none stated, is UTF-8, which
+// ASCII is a part of.
 func isUTF8(charset string, body []byte) bool {
-	return (charset == "" || strings.EqualFold(charset, "utf-8")) && utf8.Valid(body)
+	return slices.Contains([]string{"", "utf-8", "us-ascii"}, strings.ToLower(charset)) && utf8.Valid(body)
 }

@@ -31,6 +31,7 @@ func TestParts(t *testing.T) {
 		{name: "text", typ: "text/markdown; charset=\"UTF-8\"", body: "# \u00e9\r\n", kind: text, media: "text/markdown"},
 		{name: "text that is JSON", typ: "text/plain", body: "17", kind: text, media: "text/plain"},
 		{name: "blank text", typ: "text/plain", body: " \n", kind: text, media: "text/plain"},
+		{name: "ASCII", typ: "text/plain; charset=US-ASCII", body: "a", kind: text, media: "text/plain"},
 		{name: "text in another charset", typ: "text/plain; charset=iso-8859-1", body: "a", err: "in another encoding than UTF-8"},
 		{name: "text that is not UTF-8", typ: "text/plain", body: "\xff", err: "in another encoding than UTF-8"},
 		{name: "page of a proxy", typ: "text/html", body: "<h1>Sign in</h1>", err: "is not JSON"},

@@ -1,6 +1,7 @@
 package call
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -31,14 +32,17 @@ func reservedIn(names [][]byte) string {
 	return ""
 }
 
-// answered is the outcome of a response.
+// answered is the outcome of a response. A body that is to be JSON is mended: the call
+// has been carried out, and a text that a service cut within a character must not hide
+// what came of it.
 func answered(t *table.Tool, resp *upstream.Response) Outcome {
-	if !isSuccess(resp.Status) {
-		return rejected(t, resp)
-	}
 	part, err := partOf(t, resp)
 	if part != nil {
 		return Outcome{Class: OK, Status: resp.Status, Part: part}
+	}
+	resp.Body = rawjson.Mend(resp.Body)
+	if !isSuccess(resp.Status) {
+		return rejected(t, resp)
 	}
 	var body rawjson.Value
 	if err == nil {
@@ -55,7 +59,10 @@ func isSuccess(status int) bool { return 200 <= status && status <= 299 }
 // usable returns body without its newlines; nil for none. The error, which does not
 // quote the body, says why it cannot be a result.
 func usable(mode irv1.ResultMode, body []byte) (rawjson.Value, error) {
-	if isBlank(body) {
+	switch {
+	case isBlank(body) && mode == irv1.ResultMode_RESULT_MODE_DUAL:
+		return nil, errors.New("the response has no body, a dual result must be an object")
+	case isBlank(body):
 		return nil, nil
 	}
 	var some [32][]byte
