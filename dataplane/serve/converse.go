@@ -56,7 +56,7 @@ func (e *endpoint) converse(ctx context.Context, tool *table.Tool, r call.Reques
 		case len(possible) == 0:
 			return last, unable(missing), nil
 		}
-		t := turn.New(last, rawjson.Value(next.Arguments), q, round)
+		t := turn.New(last, next, q, round)
 		if c.version >= message.Modern {
 			return hold(t, possible, client, o)
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -311,6 +312,54 @@ func TestConverseKeys(t *testing.T) {
 	}
 }
 
+// TestFormThenPage has a call that asks twice and goes on with itself: once with what was
+// filled in, and then as it was, with the key that it had then.
+func TestFormThenPage(t *testing.T) {
+	proof.Ran(t)
+	for _, version := range []string{message.LastHandshake, message.Modern} {
+		d := &desk{}
+		b := lender(upstream(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			d.ServeHTTP(httptest.NewRecorder(), r)
+			w.Header().Set("Content-Type", "application/json")
+			switch len(d.keys) {
+			case 1:
+				w.WriteHeader(http.StatusConflict)
+				_, _ = io.WriteString(w, `{"code":"days"}`)
+			case 2:
+				w.WriteHeader(http.StatusAccepted)
+				_, _ = io.WriteString(w, `{"sign_at":"https://sign.example/17"}`)
+			default:
+				_, _ = io.WriteString(w, `{"signed":true}`)
+			}
+		})))
+		sign := b.Tools[3].Asks[2]
+		sign.Tool, sign.Arguments = "lend_book", nil
+		_, url := serving(t, Config{Stateful: true}, b)
+		res, err := reader(t, url+"/library", version, "accept").CallTool(t.Context(), &mcp.CallToolParams{Name: "lend_book", Arguments: map[string]any{"book": "x"}})
+		if err != nil || res.IsError || len(d.keys) != 3 {
+			t.Fatalf("%s: %+v, %v, after %q", version, res, err, d.sent)
+		}
+		if d.keys[0] == d.keys[1] || d.keys[1] != d.keys[2] || d.sent[1] != d.sent[2] {
+			t.Errorf("%s: keys are %q for %q", version, d.keys, d.sent)
+		}
+	}
+}
+
+// TestAnswersWrittenAnew sends an answer again, with arguments that say the same.
+func TestAnswersWrittenAnew(t *testing.T) {
+	proof.Ran(t)
+	d := &desk{}
+	_, url := serving(t, Config{}, lender(upstream(t, d)))
+	_, body := send(t, askedBy(t, url, message.Modern, `{"name":"lend_book","arguments":{"book":"named","meta":{"tenancy":"k"}}}`, everything))
+	state := stateIn(t, body)
+	for _, arguments := range []string{`{"book":"named","meta":{"tenancy":"k"}}`, `{"meta":{"tenancy":"k"}, "b\u006fok":"named"}`} {
+		send(t, askedBy(t, url, message.Modern, `{"inputResponses":{"name":{"action":"accept","content":{"name":"Ada"}}},"requestState":"`+state+`","name":"lend_book","arguments":`+arguments+`}`, everything))
+	}
+	if len(d.keys) != 3 || d.keys[0] == d.keys[1] || d.keys[1] != d.keys[2] {
+		t.Errorf("keys are %q for %q", d.keys, d.sent)
+	}
+}
+
 // TestConverseNull holds that null in the place of answers is none, over HTTP and at
 // stdio: the call is made, and asks.
 func TestConverseNull(t *testing.T) {
@@ -575,6 +624,12 @@ func TestEarlyAnswers(t *testing.T) {
 		params := fmt.Sprintf(`{"name":"lend_book","inputResponses":%s,"arguments":{"book":%q}}`, tt.answers, tt.book)
 		if _, body := send(t, askedBy(t, url, message.Modern, params, everything)); !strings.Contains(body, tt.want) {
 			t.Errorf("%s with %s: %s", tt.book, tt.answers, body)
+		}
+	}
+	for _, arguments := range []string{`["days"]`, `"days"`, `{"book":"days","book":"x"}`, `{"book":"days","\ud800":1}`} {
+		params := `{"name":"lend_book","inputResponses":{"days":{"action":"accept","content":{"days":7}}},"arguments":` + arguments + `}`
+		if _, body := send(t, askedBy(t, url, message.Modern, params, everything)); !strings.Contains(body, "-32602") {
+			t.Errorf("with %s: %s", arguments, body)
 		}
 	}
 	if len(d.sent) != 3 {

@@ -51,6 +51,7 @@ type kept struct {
 	Arguments json.RawMessage            `json:"a,omitempty"` // of the call that asked; nil: the client's
 	Taken     map[string]json.RawMessage `json:"r,omitempty"`
 	Generated map[string]string          `json:"g,omitempty"`
+	Fork      []byte                     `json:"f,omitempty"`
 	Round     int                        `json:"n,omitempty"`
 }
 
@@ -61,7 +62,7 @@ func (t *Turn) Seal(r Request, now time.Time) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	k := kept{Tool: t.Tool.Name, Ask: t.Ask.GetName(), Sum: sum, Taken: map[string]json.RawMessage{}, Generated: t.Generated, Round: t.Round}
+	k := kept{Tool: t.Tool.Name, Ask: t.Ask.GetName(), Sum: sum, Taken: map[string]json.RawMessage{}, Generated: t.Generated, Fork: t.Fork, Round: t.Round}
 	if !bytes.Equal(t.Arguments, orNone(r.Arguments)) {
 		k.Arguments = json.RawMessage(t.Arguments)
 	}
@@ -119,7 +120,7 @@ func (k kept) turn(tool *table.Tool, r Request) (*Turn, error) {
 	if asker == nil || asker.Asks.Named(k.Ask) == nil {
 		return nil, ErrState // the binding has changed
 	}
-	t := &Turn{Tool: asker, Ask: asker.Asks.Named(k.Ask), Arguments: orNone(r.Arguments), Taken: map[string]rawjson.Value{}, Generated: k.Generated, Round: k.Round + 1}
+	t := &Turn{Tool: asker, Ask: asker.Asks.Named(k.Ask), Arguments: orNone(r.Arguments), Taken: map[string]rawjson.Value{}, Generated: k.Generated, Fork: k.Fork, Round: k.Round + 1}
 	if k.Arguments != nil {
 		t.Arguments = rawjson.Value(k.Arguments)
 	}

@@ -4,6 +4,7 @@
 package turn
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -36,13 +37,13 @@ type Turn struct {
 	Arguments rawjson.Value            // of that call: an object
 	Taken     map[string]rawjson.Value // arguments of the next that the response has
 	Generated map[string]string        // as in [call.Question]
+	Fork      []byte                   // as in [call.Request], of that call
 	Round     int                      // how often the call asked before
 }
 
-// New returns the turn that q, which a call of tool with arguments asks, begins. nil
-// arguments are none.
-func New(tool *table.Tool, arguments rawjson.Value, q *call.Question, round int) *Turn {
-	t := &Turn{Tool: tool, Ask: q.Ask, Arguments: orNone(arguments), Taken: map[string]rawjson.Value{}, Generated: q.Generated, Round: round}
+// New returns the turn that q begins, which the call r of tool asks.
+func New(tool *table.Tool, r call.Request, q *call.Question, round int) *Turn {
+	t := &Turn{Tool: tool, Ask: q.Ask, Arguments: orNone(r.Arguments), Taken: map[string]rawjson.Value{}, Generated: q.Generated, Fork: r.Fork, Round: round}
 	for _, a := range q.Ask.GetArguments() {
 		if v := q.Body.Lookup(a.GetAt().GetTokens()); v != nil && a.GetSide() == irv1.AskSide_ASK_SIDE_RESPONSE {
 			t.Taken[a.GetName()] = v
@@ -72,11 +73,22 @@ func (t *Turn) Next(answers []byte) (*table.Tool, call.Request, error) {
 	return t.next(given)
 }
 
+// next is Next with answers that are good. The next call is another if its arguments say
+// something else, however they are written: who answers again may write them anew, and
+// nothing must be carried out twice for that.
 func (t *Turn) next(answers rawjson.Value) (*table.Tool, call.Request, error) {
 	merged := over(t.known(), t.values(answers))
-	r := call.Request{Arguments: merged, Generated: t.Generated}
-	if t.Ask.Next != t.Tool || string(merged) != string(t.Arguments) {
-		sum := sha256.Sum256(append([]byte(t.Ask.Next.Name+"\x00"), merged...))
+	r := call.Request{Arguments: merged, Generated: t.Generated, Fork: t.Fork}
+	before, err := sumOf(t.Arguments)
+	if err != nil {
+		return nil, call.Request{}, ErrAnswers
+	}
+	said, err := sumOf(merged)
+	if err != nil {
+		return nil, call.Request{}, ErrAnswers
+	}
+	if t.Ask.Next != t.Tool || !bytes.Equal(said, before) {
+		sum := sha256.Sum256(append([]byte(t.Ask.Next.Name+"\x00"), said...))
 		r.Fork = sum[:]
 	}
 	return t.Ask.Next, r, nil
@@ -126,7 +138,11 @@ func Early(tool *table.Tool, arguments rawjson.Value, answers []byte) (*table.To
 	if err != nil {
 		return nil, call.Request{}, err
 	}
-	r := call.Request{Arguments: orNone(arguments)}
+	sent, err := rawjson.Parse(orNone(arguments), call.MaxDepth)
+	if err != nil || sent.Kind() != rawjson.Object {
+		return tool, call.Request{Arguments: arguments}, nil // the call is refused for that
+	}
+	r := call.Request{Arguments: sent}
 	for _, ask := range tool.Asks.All {
 		if !ask.Free || !isAnswered(ask, given) {
 			continue
@@ -134,13 +150,10 @@ func Early(tool *table.Tool, arguments rawjson.Value, answers []byte) (*table.To
 		if err := checkAnswer(ask, given); err != nil {
 			return nil, call.Request{}, err
 		}
-		t := &Turn{Tool: tool, Ask: ask, Arguments: r.Arguments}
-		next, merged, err := t.next(given)
-		if err != nil || next != tool {
-			return next, merged, err
-		}
-		if merged.Fork != nil {
-			r = merged
+		var next *table.Tool
+		t := &Turn{Tool: tool, Ask: ask, Arguments: r.Arguments, Fork: r.Fork}
+		if next, r, err = t.next(given); err != nil || next != tool {
+			return next, r, err
 		}
 	}
 	return tool, r, nil

@@ -55,7 +55,7 @@ func TestNext(t *testing.T) {
 		{name: "another tool", next: "read", want: `{"book":"Emma"}`},
 	} {
 		tool := lend(tt.next, tt.arguments...)
-		turn := New(tool, rawjson.Value(asked), &call.Question{Ask: tool.Asks.All[0], Body: rawjson.Value(body)}, 0)
+		turn := New(tool, call.Request{Arguments: []byte(asked)}, &call.Question{Ask: tool.Asks.All[0], Body: rawjson.Value(body)}, 0)
 		next, r, err := turn.Next(nil)
 		if tt.answers != "" {
 			next, r, err = turn.Next([]byte(tt.answers))
@@ -72,7 +72,7 @@ func TestState(t *testing.T) {
 	client := Request{What: "tools/call lend", Arguments: rawjson.Value(`{"book":"Emma","days":1}`), Header: http.Header{"X-Caller": {"a"}}}
 	q := &call.Question{Ask: tool.Asks.All[0], Body: rawjson.Value(`{"ticket":"<t>"}`), Generated: map[string]string{"key": "k"}}
 	for _, arguments := range []string{string(client.Arguments), `{"book":"another"}`} {
-		text, err := New(tool, rawjson.Value(arguments), q, 3).Seal(client, noon)
+		text, err := New(tool, call.Request{Arguments: []byte(arguments), Fork: []byte{1}}, q, 3).Seal(client, noon)
 		if err != nil || strings.Contains(text, "Emma") {
 			t.Fatalf("%s, %v", text, err)
 		}
@@ -80,7 +80,7 @@ func TestState(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.Round != 4 || got.Generated["key"] != "k" || string(got.Taken["ticket"]) != `"<t>"` || got.Tool != tool || got.Ask != tool.Asks.All[0] {
+		if got.Round != 4 || got.Generated["key"] != "k" || string(got.Fork) != "\x01" || string(got.Taken["ticket"]) != `"<t>"` || got.Tool != tool || got.Ask != tool.Asks.All[0] {
 			t.Errorf("the turn is %+v", got)
 		}
 		if arguments != string(client.Arguments) && string(got.Arguments) != arguments {
@@ -101,7 +101,7 @@ func TestState(t *testing.T) {
 			t.Errorf("too late: %v", err)
 		}
 	}
-	big := New(tool, rawjson.Value(`{"book":"`+strings.Repeat("x", maxState)+`"}`), q, 0)
+	big := New(tool, call.Request{Arguments: []byte(`{"book":"` + strings.Repeat("x", maxState) + `"}`)}, q, 0)
 	if _, err := big.Seal(client, noon); err != ErrTooLarge {
 		t.Errorf("too much: %v", err)
 	}
