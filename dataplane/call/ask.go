@@ -7,7 +7,6 @@ import (
 
 	"github.com/bindery-dev/bindery/dataplane/rawjson"
 	"github.com/bindery-dev/bindery/dataplane/table"
-	"github.com/bindery-dev/bindery/dataplane/upstream"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
 
@@ -46,7 +45,7 @@ const (
 
 // questionOf returns what resp, the response to a call of t, asks; nil for nothing. body
 // is its body, nil when that has not been parsed yet.
-func questionOf(t *table.Tool, resp *upstream.Response, body rawjson.Value, generated map[string]string) *Question {
+func questionOf(t *table.Tool, resp *response, body rawjson.Value, generated map[string]string) *Question {
 	if len(t.Asks.All) == 0 {
 		return nil
 	}
@@ -58,6 +57,9 @@ func questionOf(t *table.Tool, resp *upstream.Response, body rawjson.Value, gene
 		return nil
 	}
 	requests := requestsOf(t, ask, body.OneLine())
+	if !isSuccess(resp.Status) {
+		requests = resp.struckRequests(requests)
+	}
 	if len(requests) == 0 || len(requests) > maxQuestions {
 		return nil
 	}

@@ -6,7 +6,6 @@ import (
 	"github.com/bindery-dev/bindery/dataplane/rawjson"
 	"github.com/bindery-dev/bindery/dataplane/schema"
 	"github.com/bindery-dev/bindery/dataplane/table"
-	"github.com/bindery-dev/bindery/dataplane/upstream"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
 
@@ -41,7 +40,7 @@ var errNoBody = &schema.Violation{Path: "$", Place: "$", Keyword: "required", Me
 
 // checked returns o, the outcome of the response resp, as the tool's output schema
 // leaves it: a result that breaks the schema either fails or goes out as it is.
-func checked(t *table.Tool, resp *upstream.Response, o Outcome) Outcome {
+func checked(t *table.Tool, resp *response, o Outcome) Outcome {
 	if t.Output == nil || t.Output.Schema == nil || o.Class != OK || o.Part != nil {
 		return o
 	}

@@ -220,13 +220,17 @@ func attempt(ctx context.Context, t *table.Tool, a arguments, req *upstream.Requ
 	if t.Service.Deadline != "" {
 		req.Header.Set(t.Service.Deadline, left(ctx, req.Timeout))
 	}
-	resp, err := t.Service.Client.Do(ctx, req)
+	came, err := t.Service.Client.Do(ctx, req)
+	resp := responseOf(came, t, a, req.Header)
 	if resp != nil && resp.Status == http.StatusUnauthorized {
 		t.Service.Credential.Rejected(req.Header)
 	}
 	o := ended(t, a, resp, err)
 	o.Meta, o.Attempts = resultMeta(t, resp, o.Body), 1
-	return struck(t, a, req.Header, resp, o)
+	if o.Error != nil {
+		o.Meta = resp.struckMeta(o.Meta)
+	}
+	return o
 }
 
 // left returns the time that an exchange with timeout has, within that of ctx, in whole
@@ -240,12 +244,14 @@ func left(ctx context.Context, timeout time.Duration) string {
 
 // ended is the outcome of an exchange that the arguments a became and that ended with
 // resp and err, as [upstream.Client.Do] returns them.
-func ended(t *table.Tool, a arguments, resp *upstream.Response, err error) Outcome {
+func ended(t *table.Tool, a arguments, resp *response, err error) Outcome {
 	if err != nil {
 		return broken(t, resp, err)
 	}
 	o := shaped(t, resp, held(t, a, resp, checked(t, resp, answered(t, resp))))
-	o.Question = questionOf(t, resp, rawjson.Value(o.Body), a.generated)
+	if o.Class == OK || o.Class == UpstreamError { // what is refused asks nothing
+		o.Question = questionOf(t, resp, rawjson.Value(o.Body), a.generated)
+	}
 	return o
 }
 

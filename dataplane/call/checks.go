@@ -6,14 +6,13 @@ import (
 	"github.com/bindery-dev/bindery/dataplane/check"
 	"github.com/bindery-dev/bindery/dataplane/rawjson"
 	"github.com/bindery-dev/bindery/dataplane/table"
-	"github.com/bindery-dev/bindery/dataplane/upstream"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
 
 // held returns o, the outcome of the response resp to the arguments a, as the checks
 // that look at the response leave it: a result that fails one fails, or goes out as
 // it is.
-func held(t *table.Tool, a arguments, resp *upstream.Response, o Outcome) Outcome {
+func held(t *table.Tool, a arguments, resp *response, o Outcome) Outcome {
 	if o.Class != OK {
 		return o
 	}

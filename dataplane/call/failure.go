@@ -3,7 +3,6 @@ package call
 import (
 	"errors"
 	"fmt"
-	"net/http"
 
 	"github.com/bindery-dev/bindery/dataplane/rawjson"
 	"github.com/bindery-dev/bindery/dataplane/table"
@@ -19,7 +18,7 @@ const maxHeaderMember = 1024
 // of the response, nil for nothing. A status that refuses says so without the rest of
 // its response: that it was not all there must not read as if the request were worth
 // another attempt.
-func broken(t *table.Tool, resp *upstream.Response, err error) Outcome {
+func broken(t *table.Tool, resp *response, err error) Outcome {
 	switch {
 	case errors.Is(err, upstream.ErrCanceled):
 		return Outcome{Class: Canceled, Err: err, Error: &Error{Code: CodeInternal, Message: "The call was canceled.", Style: t.Errors.Style}}
@@ -44,11 +43,11 @@ func failureOf(err error) irv1.Failure {
 }
 
 // rejected is the outcome of a response with a status other than 2xx.
-func rejected(t *table.Tool, resp *upstream.Response) Outcome {
+func rejected(t *table.Tool, resp *response) Outcome {
 	said := reported(t.Errors, resp.Body)
 	rule := t.Errors.Response(resp.Status, resp.Header.Get("Content-Type"), said)
 	data := fallback(rule)
-	if isUsable(t.Errors, said) {
+	if said = resp.struck(said); isUsable(t.Errors, said) {
 		data = said.OneLine()
 		if rule != nil {
 			data = overwrite(data, rule.Set)
@@ -58,16 +57,16 @@ func rejected(t *table.Tool, resp *upstream.Response) Outcome {
 	}
 	sentence := fmt.Sprintf("The service answered with status %d.", resp.Status)
 	o := Outcome{Class: UpstreamError, Status: resp.Status, RetryAfter: retryAfter(resp.Header, t.Deps().Now())}
-	o.fail(t.Errors, rule, withHeaders(rule, data, resp.Header), sentence)
+	o.fail(t.Errors, rule, withHeaders(rule, data, resp), sentence)
 	return o
 }
 
 // failed is the outcome of an exchange without a usable response, for the reason
 // why, which only the log gets. resp is what there was of the response, nil for
 // nothing.
-func failed(t *table.Tool, failure irv1.Failure, resp *upstream.Response, why error) Outcome {
+func failed(t *table.Tool, failure irv1.Failure, resp *response, why error) Outcome {
 	if resp == nil {
-		resp = &upstream.Response{}
+		resp = &response{Response: &upstream.Response{}}
 	}
 	class, sentence := Unreachable, "The service could not be reached."
 	switch failure {
@@ -80,7 +79,7 @@ func failed(t *table.Tool, failure irv1.Failure, resp *upstream.Response, why er
 	}
 	rule := t.Errors.Failure(failure, resp.Header.Get("Content-Type"))
 	o := Outcome{Class: class, Status: resp.Status, Err: why}
-	o.fail(t.Errors, rule, withHeaders(rule, fallback(rule), resp.Header), sentence)
+	o.fail(t.Errors, rule, withHeaders(rule, fallback(rule), resp), sentence)
 	return o
 }
 
@@ -88,7 +87,7 @@ func failed(t *table.Tool, failure irv1.Failure, resp *upstream.Response, why er
 // or a part, where that is nothing of the kind that was asked for, for the reason why:
 // which only the log gets, and which repeats nothing of it.
 func Unfit(t *table.Tool, k irv1.Kind, o Outcome, why error) Outcome {
-	failure := failed(t, irv1.Failure_FAILURE_UNUSABLE, &upstream.Response{Status: o.Status}, why)
+	failure := failed(t, irv1.Failure_FAILURE_UNUSABLE, &response{Response: &upstream.Response{Status: o.Status}}, why)
 	failure.recode(t.Errors, k)
 	o.Class, o.Err, o.Error, o.Rule = failure.Class, failure.Err, failure.Error, failure.Rule
 	o.Body, o.Part = nil, nil
@@ -142,15 +141,17 @@ func overwrite(object rawjson.Value, members []table.Member) rawjson.Value {
 }
 
 // withHeaders returns data, an object or nil, with the members that the rule takes
-// from header.
-func withHeaders(rule *table.Rule, data rawjson.Value, header http.Header) rawjson.Value {
+// from the header of resp.
+func withHeaders(rule *table.Rule, data rawjson.Value, resp *response) rawjson.Value {
 	if rule == nil {
 		return data
 	}
 	var members []table.Member
 	for _, h := range rule.Headers {
-		if value := header.Get(h.Name); value != "" && len(value) <= maxHeaderMember {
-			members = append(members, table.Member{Name: h.Member, Value: rawjson.Quote(value)})
+		if value := resp.Header.Get(h.Name); value != "" && len(value) <= maxHeaderMember {
+			if struck := resp.struck(rawjson.Quote(value)); struck != nil {
+				members = append(members, table.Member{Name: h.Member, Value: struck})
+			}
 		}
 	}
 	return overwrite(data, members)

@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/bindery-dev/bindery/dataplane/table"
-	"github.com/bindery-dev/bindery/dataplane/upstream"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
 
@@ -24,7 +23,7 @@ type Part struct {
 // partOf returns the body of resp as a part; nil when resp is no success, or it is
 // empty, or of no media type that t produces. The error, which does not quote the body, says why it cannot
 // be one.
-func partOf(t *table.Tool, resp *upstream.Response) (*Part, error) {
+func partOf(t *table.Tool, resp *response) (*Part, error) {
 	types := resp.Header["Content-Type"]
 	if len(t.Produces) == 0 || !isSuccess(resp.Status) || len(types) != 1 || len(resp.Body) == 0 {
 		return nil, nil

@@ -55,7 +55,7 @@ func checkPayload(s *schema.Schema, v rawjson.Value) error {
 
 // violated is the outcome of a payload that breaks its schema.
 func violated(t *table.Tool, v *schema.Violation) Outcome {
-	v = discreet(t, v)
+	v = discreet(t, "payload", v)
 	return badPayload(t.Errors, v.Message, "$.payload"+strings.TrimPrefix(v.Path, "$"), v.Keyword)
 }
 

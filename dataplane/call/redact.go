@@ -12,62 +12,78 @@ import (
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
 
-// struck returns o, the outcome of the exchange in which the arguments a and header
-// were sent and resp, nil for nothing, came back. A failure does not repeat what the
-// binding hides, nor the node's credential: an upstream may send back all it got. An
-// error that is wrapped is looked through from without and from within. A result is
-// the upstream's answer and stays.
-func struck(t *table.Tool, a arguments, header http.Header, resp *upstream.Response, o Outcome) Outcome {
-	if o.Error == nil {
-		return o
+// A response is what came back of an exchange. A failure does not repeat what the binding
+// hides of the call, nor the node's credential: an upstream may send back all it got.
+type response struct {
+	*upstream.Response
+
+	tool *table.Tool // nil where there was no exchange
+	all  rawjson.Value
+	sent http.Header
+	echo *redact.Echo // nil until it is needed
+}
+
+// responseOf returns what came, nil for nothing, of the exchange that the arguments a of
+// t became, in which the header was sent.
+func responseOf(came *upstream.Response, t *table.Tool, a arguments, sent http.Header) *response {
+	if came == nil {
+		return nil
 	}
+	return &response{Response: came, tool: t, all: a.all, sent: sent}
+}
+
+// struck returns v, which the upstream sent, without what a failure does not repeat; nil
+// where that is more than can be looked for.
+func (r *response) struck(v rawjson.Value) rawjson.Value {
+	if r.tool == nil || v == nil {
+		return v
+	}
+	if r.echo == nil {
+		r.echo = r.newEcho()
+	}
+	left, err := r.echo.Strike(v)
+	if err != nil {
+		return nil
+	}
+	return left
+}
+
+// newEcho returns what r may repeat. An error that is wrapped is looked through from
+// without and from within.
+func (r *response) newEcho() *redact.Echo {
 	e := &redact.Echo{}
-	for _, text := range t.Service.Credential.Sent(header) {
+	for _, text := range r.tool.Service.Credential.Sent(r.sent) {
 		e.AddText(text)
 	}
-	addHidden(e, t.Redact, irv1.Side_SIDE_REQUEST, a.all)
-	if resp != nil {
-		if v, err := rawjson.Parse(resp.Body, maxBodyDepth); err == nil {
-			addHidden(e, t.Redact, irv1.Side_SIDE_RESPONSE, v)
-			addHidden(e, t.Redact, irv1.Side_SIDE_RESPONSE, reported(t.Errors, resp.Body))
-		}
+	addHidden(e, r.tool.Redact, irv1.Side_SIDE_REQUEST, r.all)
+	if v, err := rawjson.Parse(r.Body, maxBodyDepth); err == nil {
+		addHidden(e, r.tool.Redact, irv1.Side_SIDE_RESPONSE, v)
+		addHidden(e, r.tool.Redact, irv1.Side_SIDE_RESPONSE, reported(r.tool.Errors, r.Body))
 	}
-	failure, err := struckError(e, *o.Error)
-	if err == nil {
-		o.Meta, err = struckMeta(e, o.Meta)
-	}
-	if err != nil {
-		failure, o.Meta = &Error{Code: o.Error.Code, Message: "The service reported an error that cannot be repeated.", Style: o.Error.Style}, nil
-	}
-	o.Error = failure
-	return o
+	return e
 }
 
-// struckError returns failure without what e knows. The error is that of e.
-func struckError(e *redact.Echo, failure Error) (*Error, error) {
-	message, err := e.StrikeText(failure.Message)
-	if err != nil {
-		return nil, err
-	}
-	failure.Message = message
-	if failure.Data != nil {
-		failure.Data, err = e.Strike(failure.Data)
-	}
-	return &failure, err
-}
-
-// struckMeta returns meta, which is of headers, without what e knows. The error is that
-// of e.
-func struckMeta(e *redact.Echo, meta map[string]rawjson.Value) (map[string]rawjson.Value, error) {
+// struckMeta returns meta, which is of headers of r, nil for none, as struck does.
+func (r *response) struckMeta(meta map[string]rawjson.Value) map[string]rawjson.Value {
 	for key, value := range meta {
-		text, _ := value.Text()
-		left, err := e.StrikeText(text)
-		if err != nil {
-			return nil, err
+		if meta[key] = r.struck(value); meta[key] == nil {
+			delete(meta, key)
 		}
-		meta[key] = rawjson.Quote(left)
 	}
-	return meta, nil
+	return meta
+}
+
+// struckRequests returns requests as struck does; nil where one of them is too much, or
+// has a key that cannot be repeated, by which it would be answered.
+func (r *response) struckRequests(requests []InputRequest) []InputRequest {
+	for i, request := range requests {
+		key := rawjson.Quote(request.Key)
+		requests[i].Params = r.struck(request.Params)
+		if requests[i].Params == nil || string(r.struck(key)) != string(key) {
+			return nil
+		}
+	}
+	return requests
 }
 
 func addHidden(e *redact.Echo, rules *redact.Rules, side irv1.Side, v rawjson.Value) {
@@ -76,13 +92,13 @@ func addHidden(e *redact.Echo, rules *redact.Rules, side irv1.Side, v rawjson.Va
 	}
 }
 
-// discreet returns v, a violation of the payload, without names that are in what the
-// binding hides.
-func discreet(t *table.Tool, v *schema.Violation) *schema.Violation {
+// discreet returns v, a violation of the argument called name, without names that are in
+// what the binding hides.
+func discreet(t *table.Tool, name string, v *schema.Violation) *schema.Violation {
 	if t.Redact == nil {
 		return v
 	}
-	depth := t.Redact.Depth(irv1.Side_SIDE_REQUEST, slices.Concat([]string{"payload"}, v.Tokens))
+	depth := t.Redact.Depth(irv1.Side_SIDE_REQUEST, slices.Concat([]string{name}, v.Tokens))
 	if depth < 0 && v.Keyword != "propertyNames" { // whose place is not known
 		return v
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -84,8 +85,8 @@ func TestStruckHeaders(t *testing.T) {
 	}
 }
 
-// TestTooMuchToStrike has an answer that would take too long to look through: it is
-// not passed on.
+// TestTooMuchToStrike has an answer that would take too long to look through: the error is
+// what the rule says without it.
 func TestTooMuchToStrike(t *testing.T) {
 	long := strings.Repeat("a", 50<<10)
 	s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -94,8 +95,87 @@ func TestTooMuchToStrike(t *testing.T) {
 	})
 	o := call.Do(context.Background(), build(t, hiding(s.URL), table.Deps{}).Endpoint("/mcp").Tool("add_book"),
 		call.Request{Arguments: []byte(`{"meta":{"version":"v1"},"payload":{"title":"` + long + `b","copies":1}}`)})
-	if show(o.Error) != "-32000 The service reported an error that cannot be repeated. " {
+	if show(o.Error) != refused {
 		t.Errorf("error is %.200s", show(o.Error))
+	}
+}
+
+// TestOwnWordsAreNotStruck has hidden values that the binding's own error rules say, too.
+func TestOwnWordsAreNotStruck(t *testing.T) {
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusConflict) })
+	o := call.Do(t.Context(), build(t, hiding(s.URL), table.Deps{}).Endpoint("/mcp").Tool("add_book"),
+		call.Request{Arguments: []byte(`{"meta":{"version":"v1"},"payload":{"title":"refused","copies":1}}`)})
+	if show(o.Error) != refused {
+		t.Errorf("error is %s", show(o.Error))
+	}
+}
+
+// asking returns b with an ask of add_book for responses with status, which have what is
+// asked at /q.
+func asking(b *irv1.Binding, status uint32) *irv1.Binding {
+	b.Tools[0].Asks = []*irv1.Ask{{
+		Name: "own", Conditions: []*irv1.Condition{{Kind: &irv1.Condition_Status{Status: status}}}, Tool: "add_book", Otherwise: irv1.Otherwise_OTHERWISE_RESULT,
+		Question: &irv1.Ask_Requests{Requests: &irv1.Pointer{Tokens: []string{"q"}}},
+	}}
+	return b
+}
+
+// TestStruckQuestions has failures that ask, and repeat what a failure does not.
+func TestStruckQuestions(t *testing.T) {
+	for _, tt := range []struct{ key, message, want string }{
+		{"ok", "Go on?", "Go on?"},
+		{"ok", "Go on? Bearer s3cr3t sent Middlemarch.", "Go on? [redacted] sent [redacted]."},
+		{"Middlemarch", "Go on?", ""},
+	} {
+		s := serve(t, answer(428, `{"q":{"`+tt.key+`":{"method":"elicitation/create","params":{"message":"`+tt.message+`","requestedSchema":{"type":"object"}}}}}`))
+		o := call.Do(t.Context(), build(t, asking(hiding(s.URL), 428), table.Deps{}).Endpoint("/mcp").Tool("add_book"),
+			call.Request{Arguments: []byte(`{"meta":{"version":"v1"},"payload":{"title":"Middlemarch","copies":1}}`)})
+		got := ""
+		if o.Question != nil {
+			got, _ = o.Question.Requests[0].Params.Member("message").Text()
+		}
+		if got != tt.want {
+			t.Errorf("%s: the question is %q, want %q", tt.message, got, tt.want)
+		}
+	}
+}
+
+// TestRefusedAsksNothing has a success that asks and that a check refuses.
+func TestRefusedAsksNothing(t *testing.T) {
+	s := serve(t, answer(200, `{"q":{"ok":{"method":"roots/list"}}}`))
+	b := asking(library(s.URL), 200)
+	add := func() call.Outcome {
+		return call.Do(t.Context(), build(t, b, table.Deps{}).Endpoint("/mcp").Tool("add_book"), call.Request{Arguments: []byte(`{"meta":{"version":"v1"},"payload":{"title":"x","copies":1}}`)})
+	}
+	if o := add(); o.Question == nil {
+		t.Fatalf("outcome is %s, %s, and asks nothing", o.Class, show(o.Error))
+	}
+	b.Tools[0].Checks = []*irv1.CallCheck{{Name: "bill", Message: "There is no bill.", Level: irv1.CheckLevel_CHECK_LEVEL_REJECT, Kind: &irv1.CallCheck_Has{Has: at(irv1.Side_SIDE_RESPONSE, "bill")}}}
+	if o := add(); o.Class != call.Unusable || o.Question != nil {
+		t.Errorf("outcome is %s and asks %+v", o.Class, o.Question)
+	}
+}
+
+// TestDiscreetArguments has a name that is in a hidden argument.
+func TestDiscreetArguments(t *testing.T) {
+	const closed = `{"type":"object","properties":{"cover":{"type":"object","additionalProperties":false,"properties":{"number":{"type":"string"}}}}}`
+	s := serve(t, nil)
+	b := library(s.URL)
+	patch := b.Tools[slices.IndexFunc(b.Tools, func(tool *irv1.Tool) bool { return tool.Name == "patch_book" })]
+	digest := irv1.DigestOf([]byte(closed))
+	patch.InputSchema = digest[:]
+	for _, a := range patch.Arguments {
+		a.Checked = a.Name == "cover"
+		if a.Type == irv1.ArgumentType_ARGUMENT_TYPE_ANY {
+			a.Type = irv1.ArgumentType_ARGUMENT_TYPE_STRING
+		}
+	}
+	for hidden, want := range map[string]string{"cover": `-32602 argument "cover": Unknown field `, "id": `-32602 argument "cover" at $['4111 1']: Unknown field `} {
+		b.Redact = []*irv1.Place{at(irv1.Side_SIDE_REQUEST, hidden)}
+		o := call.Do(t.Context(), build(t, b, table.Deps{}, closed).Endpoint("/mcp").Tool("patch_book"), call.Request{Arguments: []byte(`{"id":"b1","cover":{"4111 1":1}}`)})
+		if show(o.Error) != want {
+			t.Errorf("with %s hidden: %s", hidden, show(o.Error))
+		}
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"github.com/bindery-dev/bindery/dataplane/rawjson"
 	"github.com/bindery-dev/bindery/dataplane/table"
-	"github.com/bindery-dev/bindery/dataplane/upstream"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
 
@@ -35,7 +34,7 @@ func reservedIn(names [][]byte) string {
 // answered is the outcome of a response. A body that is to be JSON is mended: the call
 // has been carried out, and a text that a service cut within a character must not hide
 // what came of it.
-func answered(t *table.Tool, resp *upstream.Response) Outcome {
+func answered(t *table.Tool, resp *response) Outcome {
 	part, err := partOf(t, resp)
 	if part != nil {
 		return Outcome{Class: OK, Status: resp.Status, Part: part}

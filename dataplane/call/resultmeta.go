@@ -6,7 +6,6 @@ import (
 
 	"github.com/bindery-dev/bindery/dataplane/rawjson"
 	"github.com/bindery-dev/bindery/dataplane/table"
-	"github.com/bindery-dev/bindery/dataplane/upstream"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
 
@@ -16,7 +15,7 @@ const maxResultMeta = 1024
 
 // resultMeta returns what resp, nil for none, adds to the "_meta" of the result, by key;
 // nil for nothing. body is that of the result, nil for none.
-func resultMeta(t *table.Tool, resp *upstream.Response, body rawjson.Value) map[string]rawjson.Value {
+func resultMeta(t *table.Tool, resp *response, body rawjson.Value) map[string]rawjson.Value {
 	if resp == nil {
 		return nil
 	}

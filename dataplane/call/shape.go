@@ -8,14 +8,13 @@ import (
 	"github.com/bindery-dev/bindery/dataplane/content"
 	"github.com/bindery-dev/bindery/dataplane/rawjson"
 	"github.com/bindery-dev/bindery/dataplane/table"
-	"github.com/bindery-dev/bindery/dataplane/upstream"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
 
 // shaped returns o, the outcome of the response resp, with the parts of content that the
 // tool makes of the body, and with what is left for the result then. What cannot be a
 // part, or is more than a result may have, fails.
-func shaped(t *table.Tool, resp *upstream.Response, o Outcome) Outcome {
+func shaped(t *table.Tool, resp *response, o Outcome) Outcome {
 	if o.Class != OK {
 		return o
 	}
@@ -43,7 +42,7 @@ func shaped(t *table.Tool, resp *upstream.Response, o Outcome) Outcome {
 }
 
 // unfit is the outcome of a response that became o, and cannot be a result.
-func unfit(t *table.Tool, resp *upstream.Response, o Outcome, failure irv1.Failure, why error) Outcome {
+func unfit(t *table.Tool, resp *response, o Outcome, failure irv1.Failure, why error) Outcome {
 	f := failed(t, failure, resp, why)
 	f.Breaches, f.Checks = o.Breaches, o.Checks
 	return f

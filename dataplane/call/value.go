@@ -25,7 +25,7 @@ func valuesOf(t *table.Tool, all rawjson.Value) (values, error) {
 			}
 			continue
 		}
-		if err := checkValue(a, v); err != nil {
+		if err := checkValue(t, a, v); err != nil {
 			return nil, err
 		}
 		given[a.GetName()] = v
@@ -39,7 +39,7 @@ func isAbsent(a *table.Argument, v rawjson.Value) bool {
 	return v == nil || v.Kind() == rawjson.Null && a.GetIn() != irv1.ArgumentIn_ARGUMENT_IN_BODY
 }
 
-func checkValue(a *table.Argument, v rawjson.Value) error {
+func checkValue(t *table.Tool, a *table.Argument, v rawjson.Value) error {
 	isNull := v.Kind() == rawjson.Null && a.GetNullable()
 	if !isNull && !isType(a.GetType(), v) {
 		return invalidf("argument %q must be %s", a.GetName(), typeWord(a.GetType()))
@@ -59,7 +59,7 @@ func checkValue(a *table.Argument, v rawjson.Value) error {
 	if a.Schema == nil {
 		return nil
 	}
-	return checkSchema(a, v)
+	return checkSchema(t, a, v)
 }
 
 // checkMembers holds an object of the query to what has a form there.
@@ -75,9 +75,9 @@ func checkMembers(a *table.Argument, v rawjson.Value) error {
 	return nil
 }
 
-// checkSchema holds v to the schema of a. The error names the place and what the
+// checkSchema holds v to the schema of a, an argument of t. The error names the place and what the
 // schema says, never a value.
-func checkSchema(a *table.Argument, v rawjson.Value) error {
+func checkSchema(t *table.Tool, a *table.Argument, v rawjson.Value) error {
 	err := a.Schema.Check(v)
 	var violation *schema.Violation
 	switch {
@@ -85,7 +85,9 @@ func checkSchema(a *table.Argument, v rawjson.Value) error {
 		return nil
 	case !errors.As(err, &violation):
 		return invalidf("argument %q: %v", a.GetName(), err)
-	case violation.Path == "$":
+	}
+	violation = discreet(t, a.GetName(), violation)
+	if violation.Path == "$" {
 		return invalidf("argument %q: %s", a.GetName(), violation.Message)
 	}
 	return invalidf("argument %q at %s: %s", a.GetName(), violation.Path, violation.Message)
