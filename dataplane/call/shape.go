@@ -18,22 +18,26 @@ func shaped(t *table.Tool, resp *response, o Outcome) Outcome {
 	if o.Class != OK {
 		return o
 	}
+	var left []*irv1.ContentPart // what one of them would have taken is lost to nobody
+	if len(t.Content) > 0 && o.Part == nil {
+		var err error
+		if o.Content, left, err = content.Of(t.Content, o.Body); err != nil {
+			return unfit(t, resp, o, irv1.Failure_FAILURE_UNUSABLE, err)
+		}
+	}
 	rest := rawjson.Value(o.Body)
 	for _, at := range t.Moved {
-		rest = rest.Without(at.GetTokens())
+		if !content.Takes(left, at) {
+			rest = rest.Without(at.GetTokens())
+		}
 	}
 	o.Rest = rest
 	size := len(rest)
 	if o.Part != nil {
 		size = len(o.Part.Data)
-	} else if len(t.Content) > 0 {
-		var err error
-		if o.Content, err = content.Of(t.Content, o.Body); err != nil {
-			return unfit(t, resp, o, irv1.Failure_FAILURE_UNUSABLE, err)
-		}
-		for _, p := range o.Content {
-			size += p.Size()
-		}
+	}
+	for _, p := range o.Content {
+		size += p.Size()
 	}
 	if t.MaxResult > 0 && int64(size) > t.MaxResult {
 		return unfit(t, resp, o, irv1.Failure_FAILURE_TOO_LARGE, errors.New("the result is larger than maxResultBytes"))

@@ -48,18 +48,18 @@ func (u unfit) Error() string {
 }
 
 // Of returns the parts that source stands for where the body of a response is body, one
-// line of JSON or nil for none. A part that lacks what it must have is left out, and so
-// is what is optional and not as it must be. The error, which quotes nothing, says what
-// a part must have and the body has in a form that it cannot have.
-func Of(source []*irv1.ContentPart, body rawjson.Value) ([]Part, error) {
-	parts := make([]Part, 0, len(source))
+// line of JSON or nil for none. A part that lacks what it must have is left out, in left,
+// and so is what is optional and not as it must be. The error, which quotes nothing, says
+// what a part must have and the body has in a form that it cannot have.
+func Of(source []*irv1.ContentPart, body rawjson.Value) (parts []Part, left []*irv1.ContentPart, err error) {
+	parts = make([]Part, 0, len(source))
 	for i, s := range source {
 		p := Part{kind: s.GetKind()}
 		for _, m := range s.GetMembers() {
 			v, ok := valueOf(m, body)
 			needed := needs(s.GetKind(), m.GetField())
 			if needed && !ok {
-				return nil, unfit{i + 1, m.GetField()}
+				return nil, nil, unfit{i + 1, m.GetField()}
 			}
 			if needed && v == nil {
 				p.kind = 0
@@ -71,11 +71,22 @@ func Of(source []*irv1.ContentPart, body rawjson.Value) ([]Part, error) {
 			v, _ := valueOf(m, body)
 			p.annotations = add(p.annotations, m.GetField(), v)
 		}
-		if p.kind != 0 {
+		if p.kind == 0 {
+			left = append(left, s)
+		} else {
 			parts = append(parts, p)
 		}
 	}
-	return parts, nil
+	return parts, left, nil
+}
+
+// Takes reports whether one of parts takes a member from the place at of the body.
+func Takes(parts []*irv1.ContentPart, at *irv1.Pointer) bool {
+	return slices.ContainsFunc(parts, func(p *irv1.ContentPart) bool {
+		return slices.ContainsFunc(p.GetMembers(), func(m *irv1.PartMember) bool {
+			return m.GetBody() != nil && irv1.ComparePointers(m.GetBody(), at) == 0
+		})
+	})
 }
 
 func add(members []member, field irv1.PartField, v rawjson.Value) []member {

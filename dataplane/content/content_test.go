@@ -45,7 +45,7 @@ func parts() []*irv1.ContentPart {
 // MCP get it.
 func TestForms(t *testing.T) {
 	body := rawjson.Value(`{"for":["user","assistant"],"p":1,"at":"2026-01-31T09:30:00Z","d":"AA\/=","t":"audio/wav; codecs=1","u":"book://1","n":7,"s":0}`)
-	all, err := content.Of(parts(), body)
+	all, _, err := content.Of(parts(), body)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func FuzzOf(f *testing.F) {
 		if err != nil || proto.Unmarshal(encoded, part) != nil || !valid(part) {
 			return
 		}
-		all, err := content.Of([]*irv1.ContentPart{part}, v.OneLine())
+		all, _, err := content.Of([]*irv1.ContentPart{part}, v.OneLine())
 		if err != nil {
 			return
 		}
