@@ -164,6 +164,9 @@ type Error struct {
 	Message string
 	Data    []byte // one JSON value without newlines; nil for none
 	Style   irv1.ErrorStyle
+	// Own says that Message is the binding's or the node's, and that Data, which is the
+	// upstream's, or else the binding's, does not say it.
+	Own bool
 }
 
 // Do makes the call r of t. It never panics. The outcome may share bytes with the

@@ -1,6 +1,7 @@
 package call
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -175,12 +176,12 @@ func (o *Outcome) fail(e *table.Errors, rule *table.Rule, data rawjson.Value, se
 			o.Error.Code = rule.Code
 		}
 	}
-	if o.Error.Message == "" && e.Message != nil {
-		o.Error.Message, _ = data.Lookup(e.Message.GetTokens()).Text()
+	said := ""
+	if e.Message != nil {
+		said, _ = data.Lookup(e.Message.GetTokens()).Text()
 	}
-	if o.Error.Message == "" {
-		o.Error.Message = sentence
-	}
+	o.Error.Message = cmp.Or(o.Error.Message, said, sentence)
+	o.Error.Own = o.Error.Message != said
 }
 
 // recode gives the error of o, unless a rule has, the code for what was asked for.

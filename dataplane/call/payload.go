@@ -72,7 +72,7 @@ func badPayload(e *table.Errors, message, path, keyword string) Outcome {
 	refusal := &Error{Code: p.Code, Message: message, Style: e.Style}
 	if len(data) > 0 { // else the message is all there is to say
 		slices.SortFunc(data, func(a, b table.Member) int { return strings.Compare(a.Name, b.Name) })
-		refusal.Data = table.Object(data)
+		refusal.Data, refusal.Own = table.Object(data), p.Message == ""
 	}
 	return Outcome{Class: InvalidPayload, Error: refusal}
 }

@@ -43,7 +43,7 @@ func Append(dst []byte, t *table.Tool, o call.Outcome, f Form) (members []byte, 
 	case o.Error == nil:
 		return appendBody(dst, t.Result, rawjson.Value(o.Rest), f), nil
 	case o.Error.Style == irv1.ErrorStyle_ERROR_STYLE_TOOL:
-		return appendFailure(dst, o.Error, f), nil
+		return appendFailure(dst, t, o.Error, f), nil
 	}
 	return dst, o.Error
 }
@@ -148,14 +148,21 @@ func appendPart(dst []byte, p *call.Part, f Form) []byte {
 	return append(dst, `}]`...)
 }
 
-// appendFailure appends the members of the result that err becomes where errors are
-// results. What the upstream said about it is what a model reads.
-func appendFailure(dst []byte, err *call.Error, f Form) []byte {
+// appendFailure appends the members of the result that err, of a call of t, becomes where
+// errors are results. What the upstream said about it is what a model reads, and then
+// what the binding says. It is no structured content where clients are shown a schema for
+// that: some hold errors to it, too, and have only that to tell.
+func appendFailure(dst []byte, t *table.Tool, err *call.Error, f Form) []byte {
 	if err.Data == nil {
 		return append(appendContent(dst, []byte(err.Message)), `,"isError":true`...)
 	}
-	dst = append(appendContent(dst, err.Data), `,"isError":true`...)
-	if f.Structured && rawjson.Value(err.Data).Kind() == rawjson.Object {
+	dst = appendContent(dst, err.Data)
+	if err.Own {
+		dst = append(dst[:len(dst)-1], `,{"type":"text","text":`...)
+		dst = append(rawjson.AppendQuote(dst, err.Message), `}]`...)
+	}
+	dst = append(dst, `,"isError":true`...)
+	if f.Structured && !t.Shown && rawjson.Value(err.Data).Kind() == rawjson.Object {
 		dst = append(dst, `,"structuredContent":`...)
 		dst = append(dst, err.Data...)
 	}

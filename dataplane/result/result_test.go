@@ -74,11 +74,13 @@ func TestFailure(t *testing.T) {
 		{"message", call.Error{Message: `no "book"`}, `"content":[{"type":"text","text":"no \"book\""}],"isError":true`},
 		{"data", call.Error{Message: "no book", Data: []byte(`{"code":"x"}`)},
 			`"content":[{"type":"text","text":"{\"code\":\"x\"}"}],"isError":true,"structuredContent":{"code":"x"}`},
+		{"words of its own", call.Error{Message: "Wait.", Data: []byte(`{"code":"x"}`), Own: true},
+			`"content":[{"type":"text","text":"{\"code\":\"x\"}"},{"type":"text","text":"Wait."}],"isError":true,"structuredContent":{"code":"x"}`},
 		{"data that is no object", call.Error{Message: "no book", Data: []byte(`"x"`)}, `"content":[{"type":"text","text":"\"x\""}],"isError":true`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := string(appendFailure(nil, &tt.err, newest)); got != tt.want {
+			if got := string(appendFailure(nil, &table.Tool{}, &tt.err, newest)); got != tt.want {
 				t.Errorf("appendFailure(, newest) =\n%s\nwant\n%s", got, tt.want)
 			}
 		})
@@ -96,13 +98,22 @@ func TestOf(t *testing.T) {
 		refusal *call.Error
 	}{
 		{"result", call.Outcome{Rest: []byte(`{"a":1}`)}, appendBody(nil, tool.Result, parse(t, `{"a":1}`), newest), nil},
-		{"error result", call.Outcome{Error: asTool}, appendFailure(nil, asTool, newest), nil},
+		{"error result", call.Outcome{Error: asTool}, appendFailure(nil, tool, asTool, newest), nil},
 		{"error", call.Outcome{Error: jsonrpc}, nil, jsonrpc},
 	}
 	for _, tt := range tests {
 		if members, refusal := Of(tool, tt.outcome, newest); string(members) != string(tt.members) || refusal != tt.refusal {
 			t.Errorf("%s: Of() = %s, %v; want %s, %v", tt.name, members, refusal, tt.members, tt.refusal)
 		}
+	}
+}
+
+// TestFailureOfShownOutput has clients that hold structured content to a schema.
+func TestFailureOfShownOutput(t *testing.T) {
+	const want = `"content":[{"type":"text","text":"{\"code\":\"x\"}"}],"isError":true`
+	err := call.Error{Message: "no book", Data: []byte(`{"code":"x"}`)}
+	if got := string(appendFailure(nil, &table.Tool{Shown: true}, &err, newest)); got != want {
+		t.Errorf("result is\n%s\nwant\n%s", got, want)
 	}
 }
 

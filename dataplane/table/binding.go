@@ -155,6 +155,7 @@ func newTool(binding string, t *irv1.Tool, in, out *shape) *Tool {
 		Content:       t.GetContent(),
 		Moved:         t.GetMoved(),
 		MaxResult:     t.GetMaxResultBytes(),
+		Shown:         t.GetOutput().GetShown(),
 		Body:          bodyOf(t),
 		Payload:       t.GetPayload(),
 		Checks:        newChecks(t.GetChecks()),

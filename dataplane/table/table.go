@@ -161,6 +161,8 @@ type Tool struct {
 	Moved   []*irv1.Pointer // members of the body that are not in what is left for the result
 	// MaxResult is how many bytes a result may have of a body; 0: as many as are read.
 	MaxResult int64
+	// Shown says that clients are shown a schema of structured content.
+	Shown bool
 
 	Method   string           // of HTTP, such as "GET"
 	Template string           // of the path, such as "/books/{id}": what logs can name
