@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -150,11 +151,22 @@ func checkFormat(format irv1.Format, value string) string {
 	return ""
 }
 
-// isDateTime reports whether s is a date-time of RFC 3339, whose letters may be in
-// either case. [time.Parse] alone also takes a comma for the point of a second.
+// dateTime is the form of a date-time of RFC 3339 (section 5.6), whose letters may be in
+// either case. [time.Parse] alone also takes other ones.
+var dateTime = regexp.MustCompile(`^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$`)
+
+// isDateTime reports whether s is a date-time. A leap second is the last of a day in UTC.
 func isDateTime(s string) bool {
-	_, err := time.Parse(time.RFC3339, strings.ToUpper(s))
-	return err == nil && !strings.Contains(s, ",")
+	if !dateTime.MatchString(s) {
+		return false
+	}
+	before, isLeap := s, s[17:19] == "60"
+	if isLeap {
+		before = s[:17] + "59" + s[19:]
+	}
+	at, err := time.Parse(time.RFC3339, strings.ToUpper(before))
+	hour, minute, _ := at.UTC().Clock()
+	return err == nil && (!isLeap || hour == 23 && minute == 59)
 }
 
 // isUUID reports whether s is a UUID in its usual form (RFC 9562, section 4).

@@ -59,11 +59,11 @@ func TestHeaders(t *testing.T) {
 	}
 	sameHeaders(t, s.last(t, 1).Header, want)
 
-	s.do(t, "add_book", `{"meta":{"version":"v1","agent":"Robot/2 (x; y)","key":"k-1","lang":"de","since":"2026-01-31","stamp":"2026-01-31T09:30:00.5+01:00",
+	s.do(t, "add_book", `{"meta":{"version":"v1","agent":"Robot/2 (x; y)","key":"k-1","lang":"de","since":"2026-01-31","stamp":"2017-01-01T00:59:60.5+01:00",
 		"trace":"00000000-0000-0000-0000-00000000000A","where":"https://a.example/?b#c","other":["ignored"]},"payload":{"title":"x","copies":1}}`)
 	for name, value := range map[string]string{
 		"User-Agent": "Robot/2 (x; y)", "Request-Key": "k-1", "Accept-Language": "de", "Since": "2026-01-31",
-		"Stamp": "2026-01-31T09:30:00.5+01:00", "Trace": "00000000-0000-0000-0000-00000000000A", "Where": "https://a.example/?b#c",
+		"Stamp": "2017-01-01T00:59:60.5+01:00", "Trace": "00000000-0000-0000-0000-00000000000A", "Where": "https://a.example/?b#c",
 	} {
 		want[name] = value
 	}
@@ -182,6 +182,9 @@ func TestInvalidParams(t *testing.T) {
 		{"date with a time", "add_book", version(`,"since":"2026-01-31T00:00:00Z"`), "meta.since must be a date such as 2026-01-31"},
 		{"date-time", "add_book", version(`,"stamp":"2026-01-31 09:30:00Z"`), "meta.stamp must be a date and time such as 2026-01-31T09:30:00Z"},
 		{"date-time without zone", "add_book", version(`,"stamp":"2026-01-31T09:30:00"`), "meta.stamp must be a date and time such as 2026-01-31T09:30:00Z"},
+		{"date-time with a short hour", "add_book", version(`,"stamp":"2026-01-31T9:30:00.5Z"`), "meta.stamp must be a date and time such as 2026-01-31T09:30:00Z"},
+		{"date-time of no zone", "add_book", version(`,"stamp":"2026-01-31T09:30:00+24:00"`), "meta.stamp must be a date and time such as 2026-01-31T09:30:00Z"},
+		{"leap second at noon", "add_book", version(`,"stamp":"2016-12-31T12:59:60Z"`), "meta.stamp must be a date and time such as 2026-01-31T09:30:00Z"},
 		{"date-time with a comma", "add_book", version(`,"stamp":"2026-01-31T09:30:00,5Z"`), "meta.stamp must be a date and time such as 2026-01-31T09:30:00Z"},
 		{"uuid", "add_book", version(`,"trace":"123e4567e89b42d3a456426614174000"`), "meta.trace must be a UUID"},
 		{"uuid with a wrong letter", "add_book", version(`,"trace":"123e4567-e89b-42d3-a456-42661417400g"`), "meta.trace must be a UUID"},
@@ -235,4 +238,22 @@ func TestNoArguments(t *testing.T) {
 	if r := s.last(t, 1); r.RequestURI != "/books" {
 		t.Errorf("arrived as %s", r.RequestURI)
 	}
+}
+
+// TestEscapedDots has an argument behind a dot that the binding has escaped.
+func TestEscapedDots(t *testing.T) {
+	s := serve(t, nil)
+	b := library(s.URL)
+	for _, tool := range b.Tools {
+		if tool.Name == "get_book" {
+			tool.Path[0] = &irv1.PathPart{Kind: &irv1.PathPart_Literal{Literal: "/books/%2e"}}
+		}
+	}
+	get := build(t, b, table.Deps{}).Endpoint("/mcp").Tool("get_book")
+	for id, want := range map[string]string{".": `-32602 argument "id" cannot be a path segment `, "a": "no error"} {
+		if o := call.Do(t.Context(), get, call.Request{Arguments: []byte(`{"id":"` + id + `","meta":{"version":"v1"}}`)}); show(o.Error) != want {
+			t.Errorf("%s: %s, want %s", id, show(o.Error), want)
+		}
+	}
+	s.last(t, 1)
 }

@@ -48,7 +48,7 @@ func path(parts []*irv1.PathPart, given values) (string, error) {
 		b.WriteString(value)
 	}
 	for segment := range strings.SplitSeq(b.String(), "/") {
-		if segment == "." || segment == ".." {
+		if said, _ := url.PathUnescape(segment); said == "." || said == ".." {
 			return "", invalidf("argument %q cannot be a path segment", last)
 		}
 	}
