@@ -66,9 +66,9 @@ func (e *Echo) Add(v rawjson.Value) {
 	}
 }
 
-// AddText adds a text; "" adds nothing.
+// AddText adds a text; "" adds nothing, and neither does one that was added before.
 func (e *Echo) AddText(text string) {
-	if e.count++; text == "" || e.count > maxTexts {
+	if text == "" || e.count > maxTexts {
 		return
 	}
 	n := utf8.RuneCountInString(text)
@@ -76,7 +76,10 @@ func (e *Echo) AddText(text string) {
 		if e.whole == nil {
 			e.whole = map[string]bool{}
 		}
-		e.whole[text] = true
+		if !e.whole[text] {
+			e.whole[text] = true
+			e.count++
+		}
 		return
 	}
 	if e.parts == nil {
@@ -85,6 +88,7 @@ func (e *Echo) AddText(text string) {
 	p := part{text, n < minWord && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })}
 	if key := text[:minPart]; !slices.Contains(e.parts[key], p) {
 		e.parts[key] = append(e.parts[key], p)
+		e.count++
 	}
 }
 
@@ -150,8 +154,8 @@ func (e *Echo) name(v rawjson.Value, taken map[string]int) rawjson.Value {
 	return rawjson.Quote(unique)
 }
 
-// text returns s with Mask in place of the texts that it repeats, leftmost first and
-// of those the longest.
+// text returns s with Mask in place of the texts that it repeats. Those that overlap have
+// one for all of them.
 func (e *Echo) text(s string) string {
 	if e.whole[s] {
 		return Mask
@@ -160,17 +164,17 @@ func (e *Echo) text(s string) string {
 		return s
 	}
 	var b strings.Builder
-	done := 0
-	for i := 0; i+minPart <= len(s) && !e.exhausted(); {
-		n := e.longest(s, i)
-		if n == 0 {
-			i++
+	done := 0 // as far as s is in b, or in a mask
+	for i := 0; i+minPart <= len(s) && !e.exhausted(); i++ {
+		end := i + e.longest(s, i)
+		if end == i || end <= done {
 			continue
 		}
-		b.WriteString(s[done:i])
-		b.WriteString(Mask)
-		i += n
-		done = i
+		if i >= done {
+			b.WriteString(s[done:i])
+			b.WriteString(Mask)
+		}
+		done = end
 	}
 	if done == 0 {
 		return s

@@ -117,6 +117,8 @@ func TestStrike(t *testing.T) {
 		{"twice", `["917"]`, `["917917, 917"]`, `["[redacted][redacted], [redacted]"]`},
 		{"at any depth, in a name, too", `["917"]`, `{"a":[{"cvc917":{"b":"917"}}]}`, `{"a":[{"cvc[redacted]":{"b":"[redacted]"}}]}`},
 		{"names stay different", `["91","92"]`, `{"91":1,"92":2,"[redacted]":3,"[redacted] 2":4}`, `{"[redacted]":1,"[redacted] 2":2,"[redacted] 3":3,"[redacted] 2 2":4}`},
+		{"overlapping", `["1234411","4111111111111111","11a"]`, `"ref 12344111111111111111a 1234411"`, `"ref [redacted] [redacted]"`},
+		{"one within another", `["Ada Lovelace","Lovelace"]`, `"Ada Lovelaces"`, `"[redacted]s"`},
 		{"the longest", `["Ada Lovelace","Ada Love"]`, `"by Ada Lovelace"`, `"by [redacted]"`},
 		{"short, alone", `["US", 12]`, `["US", "USA", 12, 120, "12", "on 12"]`, `["[redacted]", "USA", "[redacted]", 120, "[redacted]", "on 12"]`},
 		{"a word", `["val","Ada"]`, `["val", "invalid", "Ada!", "Adam", "_Ada", "ÄAda", "x-Ada-y"]`, `["[redacted]", "invalid", "[redacted]!", "Adam", "_Ada", "ÄAda", "x-[redacted]-y"]`},
@@ -162,6 +164,14 @@ func TestTooMuch(t *testing.T) {
 	}
 	if _, err := e.Strike(parse(t, `{"a":"`+long+`"}`)); !errors.Is(err, redact.ErrTooMuch) {
 		t.Errorf("and then: %v", err)
+	}
+	same := &redact.Echo{}
+	for range 5000 {
+		same.AddText("4242")
+		same.AddText("12")
+	}
+	if got, err := same.StrikeText("n 4242"); got != "n [redacted]" || err != nil {
+		t.Errorf("one text again and again: %q, %v", got, err)
 	}
 	many := &redact.Echo{}
 	for i := range 5000 {
