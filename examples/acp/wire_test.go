@@ -345,3 +345,54 @@ func TestServedSchemas(t *testing.T) {
 		}
 	}
 }
+
+// acpError returns the data of an error of the protocol, which got must be.
+func acpError(t *testing.T, got reply) (data struct{ Type, Code, Message string }) {
+	t.Helper()
+	if got.Error == nil {
+		t.Fatalf("it is a success: %s", got.Result)
+	}
+	if got.Error.Code != -32000 || json.Unmarshal(got.Error.Data, &data) != nil || data.Type == "" || data.Code == "" || data.Message == "" {
+		t.Fatalf("the error is %d %q with data %s", got.Error.Code, got.Error.Message, got.Error.Data)
+	}
+	return data
+}
+
+// TestEmptySuccess has purchases that are answered without a session.
+func TestEmptySuccess(t *testing.T) {
+	s := open(t)
+	const args = `"id":"cs_1","payload":{"payment_data":{"handler_id":"h","instrument":{"type":"card","credential":{"type":"spt","token":"vt_1"}}}}`
+	for _, status := range []int{200, 201, 202, 204} {
+		s.status, s.answer = status, ""
+		got := s.rpc(t, true, "/mcp", "tools/call", "complete_checkout_session", `{"name":"complete_checkout_session","arguments":{`+meta+`,`+args+`}`)
+		if data := acpError(t, got); data.Type != "processing_error" {
+			t.Errorf("%d: %+v", status, data)
+		}
+	}
+}
+
+// TestCodesStayCodes has errors whose codes and texts say what a call has in fields that
+// are not repeated.
+func TestCodesStayCodes(t *testing.T) {
+	s := open(t)
+	const signal = `{"type":"card_testing","score":10,"action":"authorized"}`
+	delegate := func(signals, body string, status int) reply {
+		s.status, s.answer = status, body
+		return s.rpc(t, false, "/payments/mcp", "tools/call", "delegate_payment", `{"name":"delegate_payment","arguments":{`+meta+`,"payload":{"payment_method":{"type":"card","card_number_type":"fpan","number":"4242424242424242","display_card_funding_type":"credit","metadata":{}},"allowance":{"reason":"one_time","max_amount":1,"currency":"usd","checkout_session_id":"cs_1","merchant_id":"m","expires_at":"2030-01-01T00:00:00Z"},"risk_signals":[`+signals+`],"metadata":{}}}`)
+	}
+	if data := acpError(t, delegate(signal, ``, 401)); data.Code != "unauthorized" || strings.Contains(data.Message, "[redacted]") {
+		t.Errorf("the node's own: %+v", data)
+	}
+	for _, code := range []string{"card_testing", "not_authorized"} {
+		if data := acpError(t, delegate(signal, `{"type":"invalid_request","code":"`+code+`","message":"m"}`, 422)); data.Code != code {
+			t.Errorf("%s: %+v", code, data)
+		}
+	}
+	acpError(t, delegate(strings.Repeat(signal+",", 1400)+signal, ``, 503))
+
+	s.status, s.answer = 400, `{"type":"invalid_request","code":"requires_signin","message":"Sign in first.","supported_versions":["2026-04-17"]}`
+	got := s.rpc(t, false, "/mcp", "tools/call", "update_checkout_session", `{"name":"update_checkout_session","arguments":{`+meta+`,"id":"cs_1","payload":{"buyer":{"email":"a@example.com","authentication_status":"requires_signin","loyalty":{"points_balance":2026}}}}`)
+	if data := acpError(t, got); data.Code != "requires_signin" || strings.Contains(string(got.Error.Data), "[redacted]") {
+		t.Errorf("error is %s", got.Error.Data)
+	}
+}
