@@ -95,6 +95,18 @@ func Unfit(t *table.Tool, k irv1.Kind, o Outcome, why error) Outcome {
 	return o
 }
 
+// Stopped is the outcome of a call of t that does not go on, which sentence tells the
+// caller: the error is that of a response that cannot be used, in these words.
+func Stopped(t *table.Tool, class Class, sentence string) Outcome {
+	o := failed(t, irv1.Failure_FAILURE_UNUSABLE, nil, nil)
+	o.Class, o.again = class, false
+	o.Error.Message, o.Error.Own = sentence, true
+	if at := t.Errors.Message.GetTokens(); o.Error.Data != nil && len(at) == 1 {
+		o.Error.Data, o.Error.Own = rawjson.Value(o.Error.Data).With(at[0], rawjson.Quote(sentence)), false
+	}
+	return o
+}
+
 // reported returns what body says of an error: the object that the upstream wraps
 // it in, or else all of it; nil when it is no JSON.
 func reported(e *table.Errors, body []byte) rawjson.Value {

@@ -50,7 +50,7 @@ func (e *endpoint) converse(ctx context.Context, tool *table.Tool, r call.Reques
 		possible, missing := c.able.split(q.Requests)
 		switch {
 		case round == turn.MaxRounds:
-			return last, failure(last, call.Unusable, "The service asks its user again and again."), nil
+			return last, call.Stopped(last, call.Unusable, "The service asks its user again and again."), nil
 		case len(possible) == 0 && q.Ask.GetOtherwise() == irv1.Otherwise_OTHERWISE_RESULT:
 			return last, o, nil
 		case len(possible) == 0:
@@ -62,7 +62,7 @@ func (e *endpoint) converse(ctx context.Context, tool *table.Tool, r call.Reques
 		}
 		var answers []byte
 		if answers, err = e.elicit(ctx, c.session, possible, lifetime(last)); err != nil {
-			return last, failure(last, call.Unanswered, "The client gave no answer to what the service asks."), nil
+			return last, call.Stopped(last, call.Unanswered, "The client gave no answer to what the service asks."), nil
 		}
 		last, next, err = goOn(t, answers, r)
 		round++
@@ -116,7 +116,7 @@ func hold(t *turn.Turn, requests []call.InputRequest, client turn.Request, o cal
 	if t.Tool.State != nil {
 		var err error
 		if q.state, err = t.Seal(client, t.Tool.Deps().Now()); err != nil {
-			failed := failure(t.Tool, call.Internal, "The node cannot ask what the service wants to know.")
+			failed := call.Stopped(t.Tool, call.Internal, "The node cannot ask what the service wants to know.")
 			failed.Err = err
 			return t.Tool, failed, nil
 		}
@@ -125,20 +125,15 @@ func hold(t *turn.Turn, requests []call.InputRequest, client turn.Request, o cal
 	return t.Tool, o, q
 }
 
-// failure is the outcome of a call of tool that ends without the answer that it takes.
-func failure(tool *table.Tool, class call.Class, message string) call.Outcome {
-	return call.Outcome{Class: class, Error: &call.Error{Code: tool.Errors.Code, Message: message, Style: tool.Errors.Style}}
-}
-
 // refusedTurn is the outcome of answers or a state that err speaks against.
 func refusedTurn(tool *table.Tool, err error) call.Outcome {
 	switch {
 	case errors.Is(err, turn.ErrDeclined):
-		return failure(tool, call.Unanswered, "The user declined what the service asks.")
+		return call.Stopped(tool, call.Unanswered, "The user declined what the service asks.")
 	case errors.Is(err, turn.ErrState), errors.Is(err, turn.ErrAnswers):
 		return call.Outcome{Class: call.InvalidParams, Error: &call.Error{Code: call.CodeInvalidParams, Message: err.Error(), Style: irv1.ErrorStyle_ERROR_STYLE_JSONRPC}}
 	}
-	o := failure(tool, call.Internal, "The node cannot go on with the call.")
+	o := call.Stopped(tool, call.Internal, "The node cannot go on with the call.")
 	o.Err = err
 	return o
 }

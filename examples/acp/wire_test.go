@@ -396,3 +396,14 @@ func TestCodesStayCodes(t *testing.T) {
 		t.Errorf("error is %s", got.Error.Data)
 	}
 }
+
+// TestDeclined has a buyer who does not want to authenticate: that is an error of the
+// protocol, too, and no payment.
+func TestDeclined(t *testing.T) {
+	s := open(t)
+	got := s.rpc(t, true, "/mcp", "tools/call", "complete_checkout_session", `{"name":"complete_checkout_session","inputResponses":{"authentication":{"action":"decline"}},"arguments":{`+meta+
+		`,"id":"cs_1","payload":{"payment_data":{"handler_id":"h","instrument":{"type":"card","credential":{"type":"spt","token":"vt_1"}}}}}`)
+	if data := acpError(t, got); data.Message != "The user declined what the service asks." || got.Error.Message != data.Message {
+		t.Errorf("error is %q with %+v", got.Error.Message, data)
+	}
+}
