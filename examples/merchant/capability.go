@@ -1,6 +1,7 @@
 package merchant
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -15,32 +16,57 @@ type agent struct {
 }
 
 type agentInterventions struct {
-	Supported      []string `json:"supported"`
-	DisplayContext string   `json:"display_context"`
-	Redirect       string   `json:"redirect_context"`
-	MaxRedirects   *int     `json:"max_redirects"`
-	MaxDepth       *int     `json:"max_interaction_depth"`
+	Supported      []string
+	DisplayContext string
+	Redirect       string // redirect_context
+	MaxRedirects   *int
+	MaxDepth       *int // max_interaction_depth
 }
 
 // UnmarshalJSON ignores what it does not know, also inside requests that are
-// otherwise read strictly: capabilities are what the protocol grows by.
+// otherwise read strictly: capabilities are what the protocol grows by. Names are
+// those of the protocol to the letter.
 func (a *agent) UnmarshalJSON(data []byte) error {
-	var in struct {
-		Interventions agentInterventions `json:"interventions"`
-		Extensions    []json.RawMessage  `json:"extensions"`
-	}
+	var in map[string]json.RawMessage
 	if err := json.Unmarshal(data, &in); err != nil {
 		return err
 	}
-	a.Interventions = in.Interventions
-	for _, raw := range in.Extensions {
+	var extensions []json.RawMessage
+	if err := unmarshal(in["extensions"], &extensions); err != nil {
+		return err
+	}
+	for _, raw := range extensions {
 		var name string
 		if json.Unmarshal(raw, &name) == nil {
 			name, _, _ = strings.Cut(name, "@")
 			a.extensions = append(a.extensions, name)
 		}
 	}
-	return a.Interventions.check()
+	return a.Interventions.read(in["interventions"])
+}
+
+// read reads i from data, nil for nothing.
+func (i *agentInterventions) read(data json.RawMessage) error {
+	var in map[string]json.RawMessage
+	if err := unmarshal(data, &in); err != nil {
+		return err
+	}
+	return cmp.Or(
+		unmarshal(in["supported"], &i.Supported),
+		unmarshal(in["display_context"], &i.DisplayContext),
+		unmarshal(in["redirect_context"], &i.Redirect),
+		unmarshal(in["max_redirects"], &i.MaxRedirects),
+		unmarshal(in["max_interaction_depth"], &i.MaxDepth),
+		i.check(),
+	)
+}
+
+// unmarshal is [json.Unmarshal] of what may be absent.
+func unmarshal(data json.RawMessage, v any) error {
+	if data == nil {
+		return nil
+	}
+	return json.Unmarshal(data, v)
 }
 
 var errBounds = errors.New("max_redirects is 0 or more, max_interaction_depth 1 or more")
