@@ -222,6 +222,7 @@ func TestRedeem(t *testing.T) {
 		{"funding", func(c *psp.Charge, _ *provider) { c.Funding = []string{"debit"} }, "funding type not taken"},
 		{"twice", func(c *psp.Charge, p *provider) { _ = p.Redeem(t.Context(), *c) }, "token used"},
 		{"again", func(c *psp.Charge, p *provider) { c.Key = "cs_1"; _ = p.Redeem(t.Context(), *c) }, ""},
+		{"another with its key", func(c *psp.Charge, p *provider) { c.Key = "cs_1"; _ = p.Redeem(t.Context(), *c); c.Amount = 1 }, "key of another charge"},
 		{"after a decline", func(c *psp.Charge, p *provider) { d := *c; d.Amount = 9999; _ = p.Redeem(t.Context(), d) }, ""},
 	}
 	const secret = "merchant-secret"

@@ -12,7 +12,7 @@ import (
 // A Charge asks for money that a token was given out for.
 type Charge struct {
 	Token      string   `json:"token"`
-	Key        string   `json:"key"` // equal charges with a key are one charge; empty: each is another
+	Key        string   `json:"key"` // a merchant's charges with one key are one charge; empty: each is another
 	MerchantID string   `json:"merchant_id"`
 	SessionID  string   `json:"checkout_session_id"`
 	Amount     int64    `json:"amount"` // in minor units
@@ -37,7 +37,6 @@ type held struct {
 	expires                     time.Time
 	brand, funding              string
 	used                        bool
-	charged                     Charge // what used it
 }
 
 // A vault holds tokens. It may be used concurrently.
@@ -46,10 +45,11 @@ type vault struct {
 
 	mu     sync.Mutex
 	tokens map[string]*held
+	made   map[[2]string]Charge // by merchant and key
 }
 
 func newVault(now func() time.Time) *vault {
-	return &vault{now: now, tokens: map[string]*held{}}
+	return &vault{now: now, tokens: map[string]*held{}, made: map[[2]string]Charge{}}
 }
 
 func (v *vault) put(token string, h held) {
@@ -61,7 +61,7 @@ func (v *vault) put(token string, h held) {
 // Redeem makes a charge. A token is good for one charge, within its allowance;
 // a charge that is declined does not use it up. Of two at once one is made, and
 // one that comes again with its key, since its answer got lost, is not made
-// again.
+// again: nor is another with that key, such as one with another token.
 //
 // The error is a [*DeclinedError].
 func (s *Server) Redeem(_ context.Context, c Charge) error {
@@ -72,13 +72,20 @@ func (s *Server) Redeem(_ context.Context, c Charge) error {
 	if !ok {
 		return &DeclinedError{"token unknown"}
 	}
-	if h.used && c.Key != "" && reflect.DeepEqual(c, h.charged) {
+	key := [2]string{c.MerchantID, c.Key}
+	if made, again := v.made[key]; again {
+		if !reflect.DeepEqual(c, made) {
+			return &DeclinedError{"key of another charge"}
+		}
 		return nil
 	}
 	if reason := h.refuses(c, v.now()); reason != "" {
 		return &DeclinedError{reason}
 	}
-	h.used, h.charged = true, c
+	h.used = true
+	if c.Key != "" {
+		v.made[key] = c
+	}
 	return nil
 }
 
