@@ -39,16 +39,33 @@ func Bolt(dir string) (KV, error) {
 	return boltKV{db}, nil
 }
 
-// openBolt turns a panic of bbolt over a damaged file into an error, and so a fault: it
-// maps the file into memory, and looks for pages beyond the end of one that is cut off.
-func openBolt(path string) (db *bolt.DB, err error) {
+// guarded calls f, which uses bbolt, and turns a panic over a damaged file into an error,
+// and so a fault: bbolt maps the file into memory, and looks for pages beyond the end of
+// one that is cut off. The transaction that panicked is rolled back by bbolt, and what lies
+// in other pages stays usable.
+func guarded(f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if r := recover(); r != nil {
-			db, err = nil, fmt.Errorf("the file is damaged (%v): restore a copy, or move it away to begin with an empty store", r)
+			err = fmt.Errorf("the file is damaged (%v): restore a copy, or move it away to begin with an empty store", r)
 		}
 	}()
-	db, err = bolt.Open(path, 0o600, &bolt.Options{Timeout: lockWait, FreelistType: bolt.FreelistMapType})
+	return f()
+}
+
+func openBolt(path string) (db *bolt.DB, err error) {
+	err = guarded(func() (err error) {
+		db, err = open(path)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return db, nil
+}
+
+func open(path string) (*bolt.DB, error) {
+	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: lockWait, FreelistType: bolt.FreelistMapType})
 	if errors.Is(err, bolterrors.ErrInvalid) || errors.Is(err, bolterrors.ErrChecksum) || errors.Is(err, bolterrors.ErrVersionMismatch) {
 		return nil, fmt.Errorf("the file is damaged or no store of this program (%w): restore a copy, or move it away to begin with an empty store", err)
 	} else if err != nil {
@@ -64,24 +81,32 @@ func openBolt(path string) (db *bolt.DB, err error) {
 	return db, nil
 }
 
+// view calls f within a transaction that reads.
+func (b boltKV) view(ctx context.Context, f func(*bolt.Bucket)) error {
+	return guarded(func() error {
+		return b.db.View(func(tx *bolt.Tx) error {
+			f(tx.Bucket(bucket))
+			return ctx.Err()
+		})
+	})
+}
+
 func (b boltKV) Get(ctx context.Context, key string) (value []byte, found bool, err error) {
-	err = b.db.View(func(tx *bolt.Tx) error {
-		if v := tx.Bucket(bucket).Get([]byte(key)); v != nil {
+	err = b.view(ctx, func(bucket *bolt.Bucket) {
+		if v := bucket.Get([]byte(key)); v != nil {
 			value, found = append([]byte{}, v...), true
 		}
-		return ctx.Err()
 	})
 	return value, found, err
 }
 
 func (b boltKV) List(ctx context.Context, prefix, before string, limit int) ([]Pair, error) {
 	var pairs []Pair
-	err := b.db.View(func(tx *bolt.Tx) error {
-		c := tx.Bucket(bucket).Cursor()
+	err := b.view(ctx, func(bucket *bolt.Bucket) {
+		c := bucket.Cursor()
 		for k, v := seekBefore(c, prefix, before); len(pairs) < limit && bytes.HasPrefix(k, []byte(prefix)); k, v = c.Prev() {
 			pairs = append(pairs, Pair{Key: string(k), Value: append([]byte{}, v...)})
 		}
-		return ctx.Err()
 	})
 	return pairs, err
 }
@@ -103,21 +128,25 @@ func (b boltKV) Commit(ctx context.Context, t Txn) error {
 	if err := errors.Join(t.Check(), ctx.Err()); err != nil {
 		return err
 	}
-	return b.db.Update(func(tx *bolt.Tx) error {
-		bucket := tx.Bucket(bucket)
-		for _, c := range t.If {
-			v := bucket.Get([]byte(c.Key))
-			if (v == nil) != (c.Value == nil) || !bytes.Equal(v, c.Value) {
-				return ErrConflict
-			}
-		}
-		for _, p := range t.Put {
-			if err := bucket.Put([]byte(p.Key), p.Value); err != nil {
-				return err
-			}
-		}
-		return nil
+	return guarded(func() error {
+		return b.db.Update(func(tx *bolt.Tx) error { return do(t, tx.Bucket(bucket)) })
 	})
+}
+
+// do does t within a transaction of bbolt; after an error nothing of that may stay.
+func do(t Txn, bucket *bolt.Bucket) error {
+	for _, c := range t.If {
+		v := bucket.Get([]byte(c.Key))
+		if (v == nil) != (c.Value == nil) || !bytes.Equal(v, c.Value) {
+			return ErrConflict
+		}
+	}
+	for _, p := range t.Put {
+		if err := bucket.Put([]byte(p.Key), p.Value); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (b boltKV) Close() error { return b.db.Close() }

@@ -344,3 +344,77 @@ func TestBoltDamaged(t *testing.T) {
 		})
 	}
 }
+
+// TestBoltDamagedPage wipes each page of a file in turn, which bbolt may find out about
+// only when it comes to that page: then that is an error, and what other pages hold can be
+// read and the file be closed.
+func TestBoltDamagedPage(t *testing.T) {
+	const page, groups = 4096, 40
+	dir := t.TempDir()
+	s := open(t, bolt(t, dir))
+	for i := range groups {
+		d := draft(t, 0, fmt.Sprint("title ", i), 1<<10)
+		d.Revision.Group = fmt.Sprintf("group-%02d", i)
+		commit(t, s, d)
+	}
+	s.Close()
+	whole, err := os.ReadFile(filepath.Join(dir, "bindery.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	inUse := 0 // files in which a damaged page was met after they were opened
+	for at := 0; at < len(whole); at += page {
+		damaged := slices.Clone(whole)
+		clear(damaged[at : at+page])
+		if slices.Equal(damaged, whole) {
+			continue
+		}
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "bindery.db"), damaged, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if errs := useAll(t, dir, groups); len(errs) > 0 {
+			inUse++
+			for _, err := range errs {
+				if !strings.Contains(err.Error(), "damaged") && !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrConflict) {
+					t.Errorf("page %d: %v", at/page, err)
+				}
+			}
+		}
+	}
+	if inUse < 3 {
+		t.Errorf("%d damaged pages were met", inUse)
+	}
+}
+
+// useAll reads and writes each of the groups and returns what failed; nil when the store
+// cannot be opened.
+func useAll(t *testing.T, dir string, groups int) (failed []error) {
+	kv, err := store.Bolt(dir)
+	if err != nil {
+		return nil
+	}
+	s, err := store.Open(t.Context(), kv, made)
+	if err != nil {
+		return nil
+	}
+	defer s.Close()
+	note := func(err error) {
+		if err != nil {
+			failed = append(failed, err)
+		}
+	}
+	_, err = s.Groups(t.Context())
+	note(err)
+	for i := range groups {
+		d := draft(t, 1, fmt.Sprint("next ", i), 1<<10)
+		d.Revision.Group = fmt.Sprintf("group-%02d", i)
+		_, err := s.Head(t.Context(), d.Revision.Group)
+		note(err)
+		_, err = s.Bindings(t.Context(), d.Revision.Group, 1)
+		note(err)
+		_, err = s.Commit(t.Context(), d)
+		note(err)
+	}
+	return failed
+}
