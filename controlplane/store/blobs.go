@@ -15,26 +15,50 @@ const maxChunk = 512 << 10
 func chunkKey(d irv1.Digest, i int) string { return fmt.Sprintf("blobs/%s/%06d", d, i) }
 
 // Blob returns the bytes whose SHA-256 is d, verified. The error wraps
-// [ErrNotFound] when the store has none.
+// [ErrNotFound] when the store has none, and [ErrDamaged] when it has others.
 func (s *Store) Blob(ctx context.Context, d irv1.Digest) ([]byte, error) {
-	var blob []byte
-	for i := 0; ; i++ {
-		chunk, found, err := s.kv.Get(ctx, chunkKey(d, i))
-		if err != nil {
-			return nil, fmt.Errorf("read blob %s: %w", d.Short(), err)
-		}
-		if !found && i == 0 {
-			return nil, fmt.Errorf("blob %s: %w", d.Short(), ErrNotFound)
-		}
-		blob = append(blob, chunk...)
-		if len(chunk) < maxChunk {
-			break
-		}
-	}
-	if irv1.DigestOf(blob) != d {
-		return nil, fmt.Errorf("blob %s is damaged in the store: restore a copy of the data directory", d.Short())
+	blob, found, err := stored(ctx, s.kv, d)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read blob %s: %w", d.Short(), err)
+	case !found:
+		return nil, fmt.Errorf("blob %s: %w", d.Short(), ErrNotFound)
+	case irv1.DigestOf(blob) != d:
+		return nil, fmt.Errorf("blob %s: %w", d.Short(), ErrDamaged)
 	}
 	return blob, nil
+}
+
+// stored returns what is stored for d, not verified, and whether there is anything.
+func stored(ctx context.Context, kv KV, d irv1.Digest) (blob []byte, found bool, err error) {
+	for i := 0; ; i++ {
+		chunk, found, err := kv.Get(ctx, chunkKey(d, i))
+		if err != nil || !found && i == 0 {
+			return nil, false, err
+		}
+		if blob = append(blob, chunk...); len(chunk) < maxChunk {
+			return blob, true, nil
+		}
+	}
+}
+
+// checkBundle reads all of a bundle, as a node is sent it. The errors are those of
+// [Store.Blob], and that of a manifest that is none.
+func (s *Store) checkBundle(ctx context.Context, digest []byte) error {
+	raw, err := s.named(ctx, digest)
+	if err != nil {
+		return err
+	}
+	m, err := irv1.OpenManifest(raw)
+	if err != nil {
+		return err
+	}
+	for _, r := range m.Refs() {
+		if _, err := s.Blob(ctx, irv1.Digest(r.GetSha256())); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // A batch collects puts of blobs and commits them in transactions as large as a
@@ -46,14 +70,14 @@ type batch struct {
 	seen map[irv1.Digest]bool
 }
 
-// add puts a blob unless it is stored already, and returns its digest.
+// add puts a blob unless it is stored already, whole, and returns its digest.
 func (b *batch) add(ctx context.Context, blob []byte) (irv1.Digest, error) {
 	d := irv1.DigestOf(blob)
 	if b.seen[d] {
 		return d, nil
 	}
 	b.seen[d] = true
-	if _, found, err := b.kv.Get(ctx, chunkKey(d, 0)); found || err != nil {
+	if old, found, err := stored(ctx, b.kv, d); err != nil || found && irv1.DigestOf(old) == d {
 		return d, err
 	}
 	// A blob of whole chunks ends with an empty one: a short chunk is the end.

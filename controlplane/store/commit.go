@@ -39,14 +39,27 @@ func (s *Store) Commit(ctx context.Context, d Draft) (*adminv1.Revision, error) 
 	return s.commit(ctx, d, digest[:], record)
 }
 
+// Mend writes anew what of d is stored and damaged, and what of it is not stored; it
+// makes no revision.
+func (s *Store) Mend(ctx context.Context, d Draft) error {
+	if _, err := d.record(ctx, &batch{kv: s.kv, seen: map[irv1.Digest]bool{}}); err != nil {
+		return fmt.Errorf("write blobs: %w", err)
+	}
+	return nil
+}
+
 // Repeat stores a new revision that has sources, source map and bundle of the
 // revision with the number of: a rollback. d has neither sources nor a bundle. It
 // returns and fails as Commit does; the error wraps [ErrNotFound] when there is no
-// such revision.
+// such revision, and [ErrDamaged] when its bundle cannot be sent to a node.
 func (s *Store) Repeat(ctx context.Context, d Draft, of uint64) (*adminv1.Revision, error) {
 	old, err := s.record(ctx, d.Revision.GetGroup(), of)
 	if err != nil {
 		return nil, err
+	}
+	digest := old.GetRevision().GetGeneration().GetDigest()
+	if err := s.checkBundle(ctx, digest); err != nil {
+		return nil, fmt.Errorf("revision %d of group %q: %w", of, d.Revision.GetGroup(), err)
 	}
 	record := &storev1.Record{Bindings: old.GetBindings(), Sources: old.GetSources(), SourceMap: old.GetSourceMap()}
 	list := &storev1.BindingList{}
@@ -56,7 +69,7 @@ func (s *Store) Repeat(ctx context.Context, d Draft, of uint64) (*adminv1.Revisi
 	d.Revision = proto.CloneOf(d.Revision)
 	d.Revision.Module, d.Revision.Tags, d.Revision.Bindings = old.GetRevision().GetModule(), old.GetRevision().GetTags(), list.GetBindings()
 	d.Revision.RollbackOf = of
-	return s.commit(ctx, d, old.GetRevision().GetGeneration().GetDigest(), record)
+	return s.commit(ctx, d, digest, record)
 }
 
 // commit stores the small part: revision and head, in one transaction.

@@ -4,7 +4,8 @@
 // What is large is content-addressed and written first; the revision and the head
 // of its group follow in one small transaction that compares and swaps. A process
 // that ends at any point leaves the group at its old or at its new revision, and
-// at worst blobs that nothing names. Nothing is ever changed or deleted.
+// at worst blobs that nothing names. Nothing is ever changed or deleted; only a blob
+// that is damaged is written anew when it is stored again.
 package store
 
 import (
@@ -27,6 +28,10 @@ import (
 // ErrNotFound is wrapped by the error of every method that names something the
 // store does not have.
 var ErrNotFound = errors.New("not in the store")
+
+// ErrDamaged is wrapped by the error of every method that finds other bytes for a blob
+// than were stored.
+var ErrDamaged = errors.New("it is damaged in the store: apply what it belongs to again, or restore a copy of the data directory")
 
 // MaxGroups is how many groups a store lists.
 const MaxGroups = 10_000

@@ -296,17 +296,45 @@ func (f *failing) Commit(ctx context.Context, t store.Txn) error {
 	return f.KV.Commit(ctx, t)
 }
 
+// TestDamagedBlob damages a blob of a bundle: whoever reads it is told, nothing goes back
+// to it, and it is whole again when it is stored again, as a revision or not.
 func TestDamagedBlob(t *testing.T) {
-	kv := bolt(t, t.TempDir())
-	s := open(t, kv)
-	commit(t, s, draft(t, 0, "first", 0))
-	digest := irv1.DigestOf([]byte(`{"type":"object"}`))
-	key := fmt.Sprintf("blobs/%s/%06d", digest, 0)
-	if err := kv.Commit(t.Context(), store.Txn{Put: []store.Pair{{Key: key, Value: []byte(`{"type":"array"}`)}}}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Blob(t.Context(), digest); err == nil || !strings.Contains(err.Error(), "damaged") {
-		t.Errorf("Blob = %v", err)
+	schema := []byte(`{"type":"object"}`)
+	digest := irv1.DigestOf(schema)
+	first, second := draft(t, 0, "first", 0), draft(t, 1, "second", 0)
+	for name, again := range map[string]func(*store.Store) error{
+		"in a revision": func(s *store.Store) error { _, err := s.Commit(t.Context(), second); return err },
+		"in none":       func(s *store.Store) error { return s.Mend(t.Context(), first) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			kv := bolt(t, t.TempDir())
+			s := open(t, kv)
+			commit(t, s, first)
+			key := fmt.Sprintf("blobs/%s/%06d", digest, 0)
+			if err := kv.Commit(t.Context(), store.Txn{Put: []store.Pair{{Key: key, Value: []byte(`{"type":"array"}`)}}}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Blob(t.Context(), digest); !errors.Is(err, store.ErrDamaged) {
+				t.Errorf("Blob: %v", err)
+			}
+			back := store.Draft{Revision: &adminv1.Revision{Group: "library"}, Base: 1, Number: 2}
+			if r, err := s.Repeat(t.Context(), back, 1); !errors.Is(err, store.ErrDamaged) {
+				t.Errorf("Repeat = %v, %v", r, err)
+			}
+			if err := again(s); err != nil {
+				t.Fatal(err)
+			}
+			checkRevision(t, s, 1, first)
+			head, err := s.Head(t.Context(), "library")
+			if err != nil {
+				t.Fatal(err)
+			}
+			back.Base = head.GetGeneration().GetNumber()
+			back.Number = back.Base + 1
+			if _, err := s.Repeat(t.Context(), back, 1); err != nil {
+				t.Errorf("Repeat of what is whole again: %v", err)
+			}
+		})
 	}
 }
 
