@@ -167,6 +167,9 @@ func (p *program) showStatus(addr string, s *adminv1.GetStatusResponse) {
 			fmt.Fprintf(p.err, "group %s: %s made no revision:\n", g.GetName(), g.GetSource())
 			io.WriteString(p.err, strings.TrimRight(g.GetSourceError(), "\n")+"\n")
 		}
+		if g.GetProblem() != "" {
+			fmt.Fprintf(p.err, "group %s: its revision cannot be read: %s\n", g.GetName(), g.GetProblem())
+		}
 	}
 }
 

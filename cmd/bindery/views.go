@@ -179,6 +179,7 @@ type groupView struct {
 	Nodes       map[string]uint32 `json:"nodes"`    // by state
 	Source      string            `json:"source"`
 	SourceError string            `json:"source_error"`
+	Problem     string            `json:"problem"` // why the revision cannot be read; "": it can
 }
 
 type statusView struct {
@@ -195,7 +196,7 @@ func viewStatus(s *adminv1.GetStatusResponse) statusView {
 		for _, c := range g.GetCounts() {
 			nodes[stateWord(c.GetState())] = c.GetNodes()
 		}
-		v.Groups = append(v.Groups, groupView{g.GetName(), viewRevision(g.GetRevision()), nodes, g.GetSource(), g.GetSourceError()})
+		v.Groups = append(v.Groups, groupView{g.GetName(), viewRevision(g.GetRevision()), nodes, g.GetSource(), g.GetSourceError(), g.GetProblem()})
 	}
 	return v
 }

@@ -3,7 +3,7 @@
 // goes out, with the author's position.
 //
 // A group changes one revision at a time. Waiting for nodes does not hold the next
-// revision back.
+// revision back, and compiling does not hold a rollback back.
 package admin
 
 import (
@@ -47,9 +47,11 @@ type Server struct {
 	stopping chan struct{}
 	stop     sync.Once
 
+	publishing locks // held from when a change is looked at until it is stored
+	changing   locks // held while a revision is stored and offered
+
 	mu      sync.Mutex
-	locks   map[string]chan struct{} // by group: holds one while the group changes
-	sources map[string]*sourceState  // by group
+	sources map[string]*sourceState // by group
 }
 
 // New returns a server over what the store has. Call [Server.Start] before nodes
@@ -63,7 +65,7 @@ func New(cfg Config) *Server {
 	}
 	return &Server{
 		cfg: cfg, started: time.Now(), stopping: make(chan struct{}),
-		locks: map[string]chan struct{}{}, sources: map[string]*sourceState{},
+		sources: map[string]*sourceState{},
 	}
 }
 
@@ -86,29 +88,43 @@ func (s *Server) Start(ctx context.Context) error {
 
 // offer makes a stored revision what its group should run.
 func (s *Server) offer(ctx context.Context, r *adminv1.Revision) error {
-	digest, err := irv1.ParseDigest(r.GetGeneration().GetDigest())
-	if err != nil {
-		return err
-	}
-	manifest, err := s.cfg.Store.Blob(ctx, digest)
+	manifest, err := s.manifest(ctx, r)
 	if err != nil {
 		return err
 	}
 	return s.cfg.Nodes.Offer(r.GetGroup(), r.GetGeneration(), manifest)
 }
 
-// lock waits until no one else changes the group. The error is that of ctx.
-func (s *Server) lock(ctx context.Context, group string) (unlock func(), err error) {
-	s.mu.Lock()
-	l := s.locks[group]
-	if l == nil {
-		l = make(chan struct{}, 1)
-		s.locks[group] = l
+// manifest returns the manifest of a revision's bundle. The error is the store's.
+func (s *Server) manifest(ctx context.Context, r *adminv1.Revision) ([]byte, error) {
+	digest, err := irv1.ParseDigest(r.GetGeneration().GetDigest())
+	if err != nil {
+		return nil, err
 	}
-	s.mu.Unlock()
+	return s.cfg.Store.Blob(ctx, digest)
+}
+
+// locks are one lock for each group. The zero value is ready for use.
+type locks struct {
+	mu   sync.Mutex
+	held map[string]chan struct{} // by group: holds one while somebody has the lock
+}
+
+// lock waits for a group's lock, which goes to who came first. The error is that of ctx.
+func (l *locks) lock(ctx context.Context, group string) (unlock func(), err error) {
+	l.mu.Lock()
+	if l.held == nil {
+		l.held = map[string]chan struct{}{}
+	}
+	held := l.held[group]
+	if held == nil {
+		held = make(chan struct{}, 1)
+		l.held[group] = held
+	}
+	l.mu.Unlock()
 	select {
-	case l <- struct{}{}:
-		return func() { <-l }, nil
+	case held <- struct{}{}:
+		return func() { <-held }, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}

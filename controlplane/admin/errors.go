@@ -73,6 +73,9 @@ func errWrite(group string, err error) error {
 	if errors.Is(err, store.ErrConflict) {
 		return status.Errorf(codes.Aborted, "%v: somebody else changed the group; try again", err)
 	}
+	if errors.Is(err, store.ErrDamaged) {
+		return status.Errorf(codes.FailedPrecondition, "no revision was stored and group %q stays as it is: %v", group, err)
+	}
 	return status.Errorf(codes.Internal, "no revision was stored and group %q stays as it is: %v: look at the space and the rights of the control plane's data directory, then try again", group, err)
 }
 

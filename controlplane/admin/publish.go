@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bindery-dev/bindery/controlplane/rollout"
 	"github.com/bindery-dev/bindery/controlplane/store"
 	adminv1 "github.com/bindery-dev/bindery/proto/bindery/admin/v1"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
@@ -35,12 +36,18 @@ type publication struct {
 
 // publish compiles a change, stores it and offers it to the group's nodes. told is
 // called once when the sources compile. The error is a status.
+//
+// Changes of a group are stored in the order in which they came; a dry run waits for
+// none. A rollback waits only while one is stored, and what an operator applied before
+// it is refused then: a rollback is not undone by who did not know of it.
 func (s *Server) publish(ctx context.Context, c change, told func(*adminv1.Compiled) error) (publication, error) {
-	unlock, err := s.lock(ctx, c.group)
-	if err != nil {
-		return publication{}, err
+	if !c.dryRun {
+		done, err := s.publishing.lock(ctx, c.group)
+		if err != nil {
+			return publication{}, err
+		}
+		defer done()
 	}
-	defer unlock()
 	head, err := s.head(ctx, c.group)
 	if err != nil {
 		return publication{}, err
@@ -48,59 +55,89 @@ func (s *Server) publish(ctx context.Context, c change, told func(*adminv1.Compi
 	if err := s.admit(c, head); err != nil {
 		return publication{}, err
 	}
-	p := publication{}
-	start := time.Now()
-	if p.compiled, err = s.cfg.Compile(ctx, c.sources); err != nil {
-		return p, errCompiler(err)
+	if stands, err := s.stands(ctx, c); err != nil || stands {
+		return publication{result: adminv1.Result_RESULT_UNCHANGED, revision: head}, err
 	}
-	if broken(p.compiled) {
-		p.result = adminv1.Result_RESULT_INVALID
-		return p, nil
-	}
-	summary, err := summarise(p.compiled.GetBundle())
-	if err != nil {
-		return p, errCompiler(err)
-	}
-	if head != nil && head.GetModule() != p.compiled.GetModule() && !c.replaceModule {
-		return p, errModule(c.group, head.GetModule(), p.compiled.GetModule())
-	}
-	digest := irv1.DigestOf(p.compiled.GetBundle().GetManifest())
-	err = told(&adminv1.Compiled{
-		Digest: digest[:], Bindings: summary, Diagnostics: p.compiled.GetDiagnostics(), Took: durationpb.New(time.Since(start)),
-	})
-	if err != nil {
+	p, summary, err := s.compile(ctx, c, head, told)
+	if err != nil || p.result == adminv1.Result_RESULT_INVALID {
 		return p, err
 	}
 	return s.store(ctx, c, head, p, summary)
 }
 
-// store turns a change that compiled into a revision, unless that would change
-// nothing.
-func (s *Server) store(ctx context.Context, c change, head *adminv1.Revision, p publication, summary []*adminv1.BindingSummary) (publication, error) {
-	next := &adminv1.Revision{
-		Group: c.group, Author: c.author, Created: timestamppb.Now(), Message: c.message,
-		Module: p.compiled.GetModule(), Tags: c.sources.GetTags(), Bindings: summary, Source: c.source,
+// compile compiles a change to a group that is at head. The bindings are what the
+// bundle has.
+func (s *Server) compile(ctx context.Context, c change, head *adminv1.Revision, told func(*adminv1.Compiled) error) (p publication, bindings []*adminv1.BindingSummary, err error) {
+	start := time.Now()
+	if p.compiled, err = s.cfg.Compile(ctx, c.sources); err != nil {
+		return p, nil, errCompiler(err)
+	}
+	if broken(p.compiled) {
+		p.result = adminv1.Result_RESULT_INVALID
+		return p, nil, nil
+	}
+	if bindings, err = summarise(p.compiled.GetBundle()); err != nil {
+		return p, nil, errCompiler(err)
+	}
+	if head != nil && head.GetModule() != p.compiled.GetModule() && !c.replaceModule {
+		return p, nil, errModule(c.group, head.GetModule(), p.compiled.GetModule())
 	}
 	digest := irv1.DigestOf(p.compiled.GetBundle().GetManifest())
-	unchanged, err := s.unchanged(ctx, c, head, identity{digest, next.Module, next.Tags})
+	return p, bindings, told(&adminv1.Compiled{
+		Digest: digest[:], Bindings: bindings, Diagnostics: p.compiled.GetDiagnostics(), Took: durationpb.New(time.Since(start)),
+	})
+}
+
+// store turns a change that compiled into a revision, unless that would change
+// nothing. was is the revision that it is a change to.
+func (s *Server) store(ctx context.Context, c change, was *adminv1.Revision, p publication, bindings []*adminv1.BindingSummary) (publication, error) {
+	unlock, err := s.changing.lock(ctx, c.group)
 	if err != nil {
 		return p, err
 	}
+	defer unlock()
+	head, err := s.head(ctx, c.group)
+	if err != nil {
+		return p, err
+	}
+	at, from := head.GetGeneration().GetNumber(), was.GetGeneration().GetNumber()
+	if at != from && c.source == "" && !c.dryRun {
+		return p, errMoved(c.group, at, from)
+	}
+	d := s.draft(&adminv1.Revision{
+		Group: c.group, Author: c.author, Created: timestamppb.Now(), Message: c.message,
+		Module: p.compiled.GetModule(), Tags: c.sources.GetTags(), Bindings: bindings, Source: c.source,
+	}, head)
+	d.Sources, d.Compiled = c.sources.GetFiles(), p.compiled
 	switch {
-	case unchanged:
+	case c.source == "" && identify(d).is(head) && !s.outrun(head):
 		p.result, p.revision = adminv1.Result_RESULT_UNCHANGED, head
-		return p, nil
+		head.Bindings = bindings
+		return p, s.mend(ctx, c, d, head)
 	case c.dryRun:
 		p.result = adminv1.Result_RESULT_DRY_RUN
 		return p, nil
 	}
 	p.result = adminv1.Result_RESULT_STORED
-	d := s.draft(next, head)
-	d.Sources, d.Compiled = c.sources.GetFiles(), p.compiled
 	p.revision, err = s.commit(ctx, c.group, func(ctx context.Context) (*adminv1.Revision, error) {
 		return s.cfg.Store.Commit(ctx, d)
 	})
 	return p, err
+}
+
+// mend has what is damaged of the current revision written anew and offered, by who
+// applied it again.
+func (s *Server) mend(ctx context.Context, c change, d store.Draft, head *adminv1.Revision) error {
+	if c.dryRun {
+		return nil
+	}
+	if err := s.cfg.Store.Mend(context.WithoutCancel(ctx), d); err != nil {
+		return errWrite(c.group, err)
+	}
+	if err := s.offer(ctx, head); err != nil {
+		return errRead(err)
+	}
+	return nil
 }
 
 // draft numbers a revision above everything that nodes of the group run: when an
@@ -129,7 +166,8 @@ func (s *Server) commit(ctx context.Context, group string, write func(context.Co
 	return r, nil
 }
 
-// head returns the current revision of a group, nil when it has none.
+// head returns the current revision of a group without its bindings, nil when it has
+// none. The error is a status.
 func (s *Server) head(ctx context.Context, group string) (*adminv1.Revision, error) {
 	r, err := s.cfg.Store.Head(ctx, group)
 	if errors.Is(err, store.ErrNotFound) {
@@ -137,17 +175,24 @@ func (s *Server) head(ctx context.Context, group string) (*adminv1.Revision, err
 	} else if err != nil {
 		return nil, errRead(err)
 	}
-	return s.whole(ctx, r)
+	return r, nil
 }
 
-// whole adds its bindings to a revision.
-func (s *Server) whole(ctx context.Context, r *adminv1.Revision) (*adminv1.Revision, error) {
-	bindings, err := s.cfg.Store.Bindings(ctx, r.GetGroup(), r.GetGeneration().GetNumber())
-	if err != nil {
-		return nil, errRead(err)
-	}
-	r.Bindings = bindings
-	return r, nil
+// complete adds its bindings to a revision. The error is the store's.
+func (s *Server) complete(ctx context.Context, r *adminv1.Revision) (err error) {
+	r.Bindings, err = s.cfg.Store.Bindings(ctx, r.GetGroup(), r.GetGeneration().GetNumber())
+	return err
+}
+
+// outrun reports whether a node of the group runs what comes after the revision, or
+// another bundle under its number: that happens when an older store was restored. No
+// offer leads such a node on, but one that is numbered above.
+func (s *Server) outrun(r *adminv1.Revision) bool {
+	at := r.GetGeneration()
+	return s.cfg.Nodes.Highest(r.GetGroup(), at.GetEpoch()) > at.GetNumber() ||
+		slices.ContainsFunc(s.cfg.Nodes.Nodes(r.GetGroup()), func(n rollout.Node) bool {
+			return n.Running.Compare(at) == 0 && !n.Running.Same(at)
+		})
 }
 
 // admit refuses what can be refused without compiling.
@@ -171,6 +216,10 @@ type identity struct {
 	tags   []string
 }
 
+func identify(d store.Draft) identity {
+	return identity{irv1.DigestOf(d.Compiled.GetBundle().GetManifest()), d.Revision.GetModule(), d.Revision.GetTags()}
+}
+
 func (i identity) is(r *adminv1.Revision) bool {
 	return r != nil && string(i.digest[:]) == string(r.GetGeneration().GetDigest()) &&
 		i.module == r.GetModule() && sameTags(i.tags, r.GetTags())
@@ -181,26 +230,42 @@ func sameTags(a, b []string) bool {
 	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
-// unchanged reports whether a change would make no difference. For a directory it
-// is none either when the directory itself did not change since its last revision:
-// a rollback or a forced apply on top of it stays, also over a restart.
-func (s *Server) unchanged(ctx context.Context, c change, head *adminv1.Revision, next identity) (bool, error) {
-	if next.is(head) || c.source == "" {
-		return next.is(head), nil
+// stands reports whether the directory that a change was read from is as it was when it
+// made its last revision. Then it has nothing to say: a rollback or a forced apply on top
+// of that revision stays, also over a restart and under a compiler that makes other bytes
+// of the same sources. Every other change of a directory makes a revision, whatever it
+// compiles to, for the next one is held against it.
+func (s *Server) stands(ctx context.Context, c change) (bool, error) {
+	last, err := s.lastOf(ctx, c)
+	if last == nil || err != nil || !sameTags(last.GetTags(), c.sources.GetTags()) {
+		return false, err
+	}
+	same, err := s.cfg.Store.MadeOf(ctx, c.group, last.GetGeneration().GetNumber(), c.sources.GetFiles())
+	if err != nil {
+		return false, errRead(err)
+	}
+	return same, nil
+}
+
+// lastOf returns the newest revision that the directory of a change made, nil when it
+// made none or an operator sent the change.
+func (s *Server) lastOf(ctx context.Context, c change) (*adminv1.Revision, error) {
+	if c.source == "" {
+		return nil, nil
 	}
 	for before := uint64(0); ; {
 		page, err := s.cfg.Store.Revisions(ctx, c.group, before, 100)
 		if err != nil {
-			return false, errRead(err)
+			return nil, errRead(err)
 		}
 		for _, r := range page {
 			if r.GetSource() == c.source {
-				return next.is(r), nil
+				return r, nil
 			}
 			before = r.GetGeneration().GetNumber()
 		}
 		if len(page) < 100 {
-			return false, nil
+			return nil, nil
 		}
 	}
 }

@@ -1,14 +1,18 @@
 package admin
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/bindery-dev/bindery/controlplane/rollout"
+	"github.com/bindery-dev/bindery/controlplane/store"
 	adminv1 "github.com/bindery-dev/bindery/proto/bindery/admin/v1"
 	discoveryv1 "github.com/bindery-dev/bindery/proto/bindery/discovery/v1"
 	sourcev1 "github.com/bindery-dev/bindery/proto/bindery/source/v1"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
@@ -35,8 +39,8 @@ func (s *Server) ListRevisions(ctx context.Context, req *adminv1.ListRevisionsRe
 	}
 	answer, size := &adminv1.ListRevisionsResponse{}, 0
 	for _, r := range revisions {
-		if r, err = s.whole(ctx, r); err != nil {
-			return nil, err
+		if err := s.complete(ctx, r); err != nil && !errors.Is(err, store.ErrDamaged) { // then it is listed without
+			return nil, errRead(err)
 		}
 		if size += proto.Size(r); size > maxAnswer && len(answer.Revisions) > 0 {
 			break
@@ -75,19 +79,31 @@ func (s *Server) revision(ctx context.Context, req *adminv1.GetRevisionRequest) 
 	if err := discoveryv1.CheckName(req.GetGroup()); err != nil {
 		return nil, errGroup(err)
 	}
-	number := req.GetNumber()
+	r, err := s.numbered(ctx, req.GetGroup(), req.GetNumber())
+	if err != nil {
+		return nil, err
+	}
+	if err := s.complete(ctx, r); err != nil {
+		return nil, errRead(err)
+	}
+	return r, nil
+}
+
+// numbered returns the revision of a group with that number, without its bindings; for
+// 0 the current one. The error is a status.
+func (s *Server) numbered(ctx context.Context, group string, number uint64) (*adminv1.Revision, error) {
 	if number == 0 {
-		head, err := s.head(ctx, req.GetGroup())
+		head, err := s.head(ctx, group)
 		if head == nil && err == nil {
-			err = errNoRevision(req.GetGroup())
+			err = errNoRevision(group)
 		}
 		return head, err
 	}
-	r, err := s.cfg.Store.Revision(ctx, req.GetGroup(), number)
+	r, err := s.cfg.Store.Revision(ctx, group, number)
 	if err != nil {
 		return nil, errRead(err)
 	}
-	return s.whole(ctx, r)
+	return r, nil
 }
 
 // sendFile sends a file in parts; an empty one is one empty part.
@@ -129,15 +145,29 @@ func (s *Server) GetStatus(ctx context.Context, _ *adminv1.GetStatusRequest) (*a
 	slices.Sort(names)
 	answer := &adminv1.GetStatusResponse{Build: s.cfg.Build, Started: timestamppb.New(s.started), Epoch: s.cfg.Store.Epoch()}
 	for _, name := range slices.Compact(names) {
-		head, err := s.head(ctx, name)
+		g := &adminv1.GroupStatus{Name: name, Counts: counts(s.cfg.Nodes.Nodes(name))}
+		g.Revision, err = s.current(ctx, name)
 		if err != nil {
-			return nil, err
+			g.Problem = status.Convert(err).Message()
 		}
-		g := &adminv1.GroupStatus{Name: name, Revision: head, Counts: counts(s.cfg.Nodes.Nodes(name))}
 		g.Source, g.SourceError = s.sourceStatus(name)
 		answer.Groups = append(answer.Groups, g)
 	}
 	return answer, nil
+}
+
+// current returns the current revision of a group, nil when it has none. With an error,
+// which is a status, it returns what can be read.
+func (s *Server) current(ctx context.Context, group string) (*adminv1.Revision, error) {
+	r, err := s.head(ctx, group)
+	if r == nil {
+		return nil, err
+	}
+	_, err = s.manifest(ctx, r)
+	if err := cmp.Or(s.complete(ctx, r), err); err != nil {
+		return r, errRead(err)
+	}
+	return r, nil
 }
 
 // counts counts nodes by state, in the order of the states.

@@ -33,7 +33,7 @@ func (s *Server) Rollback(req *adminv1.RollbackRequest, stream grpc.ServerStream
 // restore stores a new revision of an older one's bundle, unless the group is there
 // already.
 func (s *Server) restore(ctx context.Context, req *adminv1.RollbackRequest) (adminv1.Result, *adminv1.Revision, error) {
-	unlock, err := s.lock(ctx, req.GetGroup())
+	unlock, err := s.changing.lock(ctx, req.GetGroup())
 	if err != nil {
 		return 0, nil, err
 	}
@@ -49,7 +49,10 @@ func (s *Server) restore(ctx context.Context, req *adminv1.RollbackRequest) (adm
 	if err != nil {
 		return 0, nil, err
 	}
-	if (identity{[32]byte(to.GetGeneration().GetDigest()), to.GetModule(), to.GetTags()}).is(head) {
+	if (identity{[32]byte(to.GetGeneration().GetDigest()), to.GetModule(), to.GetTags()}).is(head) && !s.outrun(head) {
+		if err := s.complete(ctx, head); err != nil {
+			return 0, nil, errRead(err)
+		}
 		return adminv1.Result_RESULT_UNCHANGED, head, nil
 	}
 	d := s.draft(&adminv1.Revision{

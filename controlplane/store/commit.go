@@ -110,20 +110,17 @@ func (d Draft) record(ctx context.Context, blobs *batch) (*storev1.Record, error
 			return nil, err
 		}
 	}
-	files := &storev1.FileList{}
 	for _, f := range d.Sources {
-		digest, err := blobs.add(ctx, f.GetData())
-		if err != nil {
+		if _, err := blobs.add(ctx, f.GetData()); err != nil {
 			return nil, err
 		}
-		files.Files = append(files.Files, &storev1.FileRef{Path: f.GetPath(), Sha256: digest[:]})
 	}
 	sourceMap := d.Compiled.GetSourceMap()
 	if sourceMap == nil {
 		sourceMap = &sourcev1.SourceMap{}
 	}
 	var names [3][]byte
-	for i, m := range []proto.Message{&storev1.BindingList{Bindings: d.Revision.GetBindings()}, files, sourceMap} {
+	for i, m := range []proto.Message{&storev1.BindingList{Bindings: d.Revision.GetBindings()}, listed(d.Sources), sourceMap} {
 		raw, err := irv1.Marshal(m)
 		if err != nil {
 			return nil, err

@@ -9,6 +9,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -166,6 +167,30 @@ func (s *Store) Sources(ctx context.Context, group string, number uint64, yield 
 		}
 	}
 	return nil
+}
+
+// MadeOf reports whether a revision was made of just these files, which are sorted by
+// path. It reads no blob, so damage to one does not matter. The error wraps
+// [ErrNotFound] when there is no such revision.
+func (s *Store) MadeOf(ctx context.Context, group string, number uint64, files []*sourcev1.File) (bool, error) {
+	r, err := s.record(ctx, group, number)
+	if err != nil {
+		return false, err
+	}
+	raw, err := irv1.Marshal(listed(files))
+	digest := irv1.DigestOf(raw)
+	return bytes.Equal(r.GetSources(), digest[:]), err
+}
+
+// listed returns the list that names files. Builds of this program must write it alike:
+// by its digest [Store.MadeOf] tells whether sources changed.
+func listed(files []*sourcev1.File) *storev1.FileList {
+	list := &storev1.FileList{}
+	for _, f := range files {
+		digest := irv1.DigestOf(f.GetData())
+		list.Files = append(list.Files, &storev1.FileRef{Path: f.GetPath(), Sha256: digest[:]})
+	}
+	return list
 }
 
 func (s *Store) head(ctx context.Context, group string) (h *storev1.Head, raw []byte, err error) {

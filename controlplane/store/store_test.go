@@ -135,6 +135,12 @@ func checkRevision(t *testing.T, s *store.Store, number uint64, d store.Draft) {
 	if err != nil || !proto.Equal(&sourcev1.Sources{Files: files}, &sourcev1.Sources{Files: d.Sources}) {
 		t.Errorf("Sources = %v, %v", files, err)
 	}
+	if made, err := s.MadeOf(ctx, "library", number, d.Sources); err != nil || !made {
+		t.Errorf("MadeOf = %t, %v", made, err)
+	}
+	if made, err := s.MadeOf(ctx, "library", number, d.Sources[1:]); err != nil || made {
+		t.Errorf("MadeOf other files = %t, %v", made, err)
+	}
 	for _, blob := range append(d.Compiled.GetBundle().GetBlobs(), d.Compiled.GetBundle().GetManifest()) {
 		if got, err := s.Blob(ctx, irv1.DigestOf(blob)); err != nil || !bytes.Equal(got, blob) {
 			t.Errorf("Blob: %v", err)
@@ -377,7 +383,7 @@ func TestBoltDamaged(t *testing.T) {
 // only when it comes to that page: then that is an error, and what other pages hold can be
 // read and the file be closed.
 func TestBoltDamagedPage(t *testing.T) {
-	const page, groups = 4096, 40
+	const page, groups = 4096, 12
 	dir := t.TempDir()
 	s := open(t, bolt(t, dir))
 	for i := range groups {

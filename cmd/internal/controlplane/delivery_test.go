@@ -262,6 +262,72 @@ func TestRestoredStore(t *testing.T) {
 	}
 }
 
+// TestRestoredStoreAppliedAgain does what the hint of a drifted node says: with the very
+// sources that the restored store has, and by a rollback to what it has.
+func TestRestoredStoreAppliedAgain(t *testing.T) {
+	one := sources("loans.cue", "one")
+	for name, again := range map[string]func(*plane) (*adminv1.Outcome, error){
+		"apply":    func(p *plane) (*adminv1.Outcome, error) { return p.apply(one) },
+		"rollback": func(p *plane) (*adminv1.Outcome, error) { return p.rollback(1) },
+	} {
+		for _, lost := range []int{1, 2} { // revisions; the restored store has one
+			t.Run(fmt.Sprint(name, " after ", lost), func(t *testing.T) {
+				data, old := t.TempDir(), t.TempDir()
+				p := start(t, data, "")
+				a := join(t, "a", nil, p.addr)
+				p.node("a", in(pending))
+				p.want(adminv1.Result_RESULT_SYNCED, one)
+				p.stop()
+				copyFile(t, data, old)
+				p = start(t, data, p.addr)
+				for i := range lost {
+					p.node("a", in(synced))
+					p.want(adminv1.Result_RESULT_SYNCED, sources("loans.cue", fmt.Sprint(i)))
+				}
+				p.stop()
+				p = start(t, old, p.addr)
+				p.node("a", in(drifted))
+				o, err := again(p)
+				if err != nil || o.GetResult() != adminv1.Result_RESULT_SYNCED || o.GetRevision().GetGeneration().GetNumber() != uint64(lost)+2 || a.titles() != "one" {
+					t.Errorf("%v, %v; the node runs %q", o, err, a.titles())
+				}
+				if o, err := again(p); err != nil || o.GetResult() != adminv1.Result_RESULT_UNCHANGED {
+					t.Errorf("once more: %v, %v", o, err)
+				}
+			})
+		}
+	}
+}
+
+// TestRestoredUnderANumber has a restored store give a number to another bundle than the
+// one that nodes run under it.
+func TestRestoredUnderANumber(t *testing.T) {
+	data, old := t.TempDir(), t.TempDir()
+	p := start(t, data, "")
+	a := join(t, "a", nil, p.addr)
+	p.node("a", in(pending))
+	p.want(adminv1.Result_RESULT_SYNCED, sources("loans.cue", "one"))
+	p.stop()
+	copyFile(t, data, old)
+	p = start(t, data, p.addr)
+	p.node("a", in(synced))
+	p.want(adminv1.Result_RESULT_SYNCED, sources("loans.cue", "two"))
+	p.stop()
+	elsewhere := start(t, old, "") // where the node does not look
+	three := sources("loans.cue", "three")
+	elsewhere.want(adminv1.Result_RESULT_NO_NODES, three)
+	elsewhere.stop()
+
+	p = start(t, old, p.addr)
+	if n := p.node("a", in(drifted)); n.GetCauses()[0].GetCode() != "unknown-generation" {
+		t.Errorf("causes %v", n.GetCauses())
+	}
+	o := p.want(adminv1.Result_RESULT_SYNCED, three)
+	if o.GetRevision().GetGeneration().GetNumber() != 3 || a.titles() != "three" {
+		t.Errorf("revision %v, the node runs %q", o.GetRevision(), a.titles())
+	}
+}
+
 // copyFile copies the store in one data directory to another.
 func copyFile(t *testing.T, from, to string) {
 	t.Helper()

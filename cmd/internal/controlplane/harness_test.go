@@ -23,7 +23,7 @@ import (
 )
 
 // compile is a compiler whose language has one statement: a file NAME.cue is the
-// binding NAME, titled as the file says. A file that says broken is refused.
+// binding NAME, titled as the file says up to a remark. A file that says broken is refused.
 func compile(_ context.Context, s *sourcev1.Sources) (*sourcev1.Compiled, error) {
 	c := &sourcev1.Compiled{SourceMap: &sourcev1.SourceMap{}, Module: "library.example@v0"}
 	var bindings []*irv1.Binding
@@ -38,7 +38,8 @@ func compile(_ context.Context, s *sourcev1.Sources) (*sourcev1.Compiled, error)
 				Position: pos, Severity: sourcev1.Severity_SEVERITY_ERROR, Code: "broken", Message: "file is broken",
 			})
 		default:
-			bindings = append(bindings, &irv1.Binding{Name: name, Title: string(f.GetData()), Endpoint: "/mcp"})
+			title, _, _ := strings.Cut(string(f.GetData()), " // ")
+			bindings = append(bindings, &irv1.Binding{Name: name, Title: title, Endpoint: "/mcp"})
 			c.SourceMap.Entries = append(c.SourceMap.Entries, &sourcev1.SourceMapEntry{Binding: name, Position: pos})
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bindery-dev/bindery/controlplane/store"
 	adminv1 "github.com/bindery-dev/bindery/proto/bindery/admin/v1"
 	discoveryv1 "github.com/bindery-dev/bindery/proto/bindery/discovery/v1"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
@@ -210,6 +211,176 @@ func TestRollback(t *testing.T) {
 	p = start(t, data, p.addr)
 	p.node("a", in(rejected))
 	back(0, adminv1.Result_RESULT_SYNCED, "good", 8, 6)
+}
+
+// TestRollbackWaitsForNoCompiler has a rollback come while sources for its group are being
+// compiled: it is done at once, and what was applied before it does not undo it.
+func TestRollbackWaitsForNoCompiler(t *testing.T) {
+	busy, free := make(chan struct{}), make(chan struct{})
+	p := start(t, t.TempDir(), "", func(c *Config) {
+		c.Compile = func(ctx context.Context, s *sourcev1.Sources) (*sourcev1.Compiled, error) {
+			if string(s.GetFiles()[0].GetData()) == "slow" {
+				busy <- struct{}{}
+				<-free
+			}
+			return compile(ctx, s)
+		}
+	})
+	p.want(adminv1.Result_RESULT_NO_NODES, sources("loans.cue", "one"))
+	p.want(adminv1.Result_RESULT_NO_NODES, sources("loans.cue", "two"))
+	type answer struct {
+		outcome *adminv1.Outcome
+		err     error
+	}
+	apply := func(text string, change ...func(*adminv1.ApplyStart)) chan answer {
+		ended := make(chan answer, 1)
+		go func() {
+			o, err := p.apply(sources("loans.cue", text), change...)
+			ended <- answer{o, err}
+		}()
+		return ended
+	}
+	slow := apply("slow")
+	<-busy
+	after := apply("three") // waits for its turn, and then knows of the rollback
+	dry := apply("slow", func(s *adminv1.ApplyStart) { s.DryRun = true })
+	<-busy // the dry run does not
+	o, err := p.rollback(0)
+	if err != nil || o.GetRevision().GetGeneration().GetNumber() != 3 || o.GetRevision().GetRollbackOf() != 1 {
+		t.Errorf("rollback: %v, %v", o, err)
+	}
+	close(free)
+	refused(t, (<-slow).err, codes.Aborted, `group "default" is at revision 3, not at 2`)
+	if a := <-dry; a.err != nil || a.outcome.GetResult() != adminv1.Result_RESULT_DRY_RUN {
+		t.Errorf("the dry run: %v, %v", a.outcome, a.err)
+	}
+	if a := <-after; a.err != nil || a.outcome.GetRevision().GetGeneration().GetNumber() != 4 {
+		t.Errorf("the apply that waited: %v, %v", a.outcome, a.err)
+	}
+}
+
+// TestAppliesKeepTheirOrder has two operators apply, the first of them what takes longer
+// to compile: the second's is the one that stays.
+func TestAppliesKeepTheirOrder(t *testing.T) {
+	busy, free := make(chan struct{}), make(chan struct{})
+	p := start(t, t.TempDir(), "", func(c *Config) {
+		c.Compile = func(ctx context.Context, s *sourcev1.Sources) (*sourcev1.Compiled, error) {
+			if string(s.GetFiles()[0].GetData()) == "first" {
+				close(busy)
+				<-free
+			}
+			return compile(ctx, s)
+		}
+	})
+	ended := make(chan error, 2)
+	apply := func(text string) {
+		_, err := p.apply(sources("loans.cue", text), noWait, func(s *adminv1.ApplyStart) { s.Message = text })
+		ended <- err
+	}
+	go apply("first")
+	<-busy
+	go apply("second")
+	close(free)
+	for range 2 {
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+	if r := p.status().GetRevision(); r.GetGeneration().GetNumber() != 2 || r.GetMessage() != "second" {
+		t.Errorf("the group is at %v", r)
+	}
+}
+
+// damage changes a byte of every stored blob that holds the text.
+func damage(t *testing.T, data, text string) {
+	t.Helper()
+	kv, err := store.Bolt(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer kv.Close()
+	pairs, err := kv.List(t.Context(), "blobs/", "", 10_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged := 0
+	for _, p := range pairs {
+		if strings.Contains(string(p.Value), text) {
+			p.Value[0] ^= 1
+			if err := kv.Commit(t.Context(), store.Txn{Put: []store.Pair{p}}); err != nil {
+				t.Fatal(err)
+			}
+			damaged++
+		}
+	}
+	if damaged == 0 {
+		t.Fatalf("no blob holds %q", text)
+	}
+}
+
+// TestDamagedStatus damages what the store has of one group: that group says so, the
+// other is as it was, and to apply again mends it.
+func TestDamagedStatus(t *testing.T) {
+	data := t.TempDir()
+	p := start(t, data, "")
+	other := func(s *adminv1.ApplyStart) { s.Group = "other" }
+	p.want(adminv1.Result_RESULT_NO_NODES, sources("loans.cue", "one"))
+	p.want(adminv1.Result_RESULT_NO_NODES, sources("catalog.cue", "two"), other)
+	p.stop()
+	damage(t, data, "catalog") // bundle, bindings and source map
+	p = start(t, data, "")
+	check := func(what, problem string) {
+		t.Helper()
+		s, err := p.admin.GetStatus(t.Context(), &adminv1.GetStatusRequest{})
+		if err != nil || len(s.GetGroups()) != 2 {
+			t.Fatalf("%s: GetStatus = %v, %v", what, s, err)
+		}
+		if g := s.GetGroups()[0]; g.GetProblem() != "" || len(g.GetRevision().GetBindings()) != 1 {
+			t.Errorf("%s: the whole group is %v", what, g)
+		}
+		g := s.GetGroups()[1]
+		if !strings.Contains(g.GetProblem(), problem) || (problem == "") != (g.GetProblem() == "") || g.GetRevision().GetGeneration().GetNumber() != 1 {
+			t.Errorf("%s: the damaged group is %v", what, g)
+		}
+	}
+	check("damaged", "damaged in the store: apply what it belongs to again")
+	list, err := p.admin.ListRevisions(t.Context(), &adminv1.ListRevisionsRequest{Group: "other"})
+	if err != nil || len(list.GetRevisions()) != 1 {
+		t.Errorf("ListRevisions = %v, %v", list, err)
+	}
+	p.want(adminv1.Result_RESULT_UNCHANGED, sources("catalog.cue", "two"), other)
+	check("applied again", "")
+}
+
+// TestDamagedBundle damages the bundle of a revision: no rollback leads to it, and it goes
+// to nodes when it is applied again, alone or within another.
+func TestDamagedBundle(t *testing.T) {
+	for _, again := range []string{"the first", "the third"} {
+		t.Run(again, func(t *testing.T) {
+			data := t.TempDir()
+			p := start(t, data, "")
+			p.want(adminv1.Result_RESULT_NO_NODES, sources("catalog.cue", "always the same", "loans.cue", "the first"))
+			p.want(adminv1.Result_RESULT_NO_NODES, sources("loans.cue", "the second"))
+			p.stop()
+			damage(t, data, "always the same")
+			p = start(t, data, p.addr)
+			a := join(t, "a", nil, p.addr)
+			p.node("a", syncedAt(2))
+			_, err := p.rollback(1)
+			refused(t, err, codes.FailedPrecondition, "no revision was stored")
+			refused(t, err, codes.FailedPrecondition, "damaged in the store")
+			if at := p.status().GetRevision().GetGeneration().GetNumber(); at != 2 {
+				t.Errorf("the group is at revision %d", at)
+			}
+			p.want(adminv1.Result_RESULT_SYNCED, sources("catalog.cue", "always the same", "loans.cue", again))
+			if want := "always the same " + again; a.titles() != want {
+				t.Errorf("the node runs %q", a.titles())
+			}
+			if o, err := p.rollback(1); err != nil || a.titles() != "always the same the first" {
+				t.Errorf("rollback: %v, %v; the node runs %q", o, err, a.titles())
+			}
+		})
+	}
 }
 
 func TestRevisionsAndStatus(t *testing.T) {

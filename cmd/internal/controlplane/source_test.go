@@ -9,6 +9,8 @@ import (
 	"time"
 
 	adminv1 "github.com/bindery-dev/bindery/proto/bindery/admin/v1"
+	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
+	sourcev1 "github.com/bindery-dev/bindery/proto/bindery/source/v1"
 	"google.golang.org/grpc/codes"
 )
 
@@ -86,6 +88,105 @@ func TestSource(t *testing.T) {
 	if a.titles() != "three" {
 		t.Errorf("the node runs %q", a.titles())
 	}
+}
+
+// TestSourceSpeaksWhenItChanges holds that what an operator puts over a directory stays
+// until the directory changes, and that each change of it after that makes a revision,
+// also one back to what it said before.
+func TestSourceSpeaksWhenItChanges(t *testing.T) {
+	for name, over := range map[string]func(*plane){
+		"rollback": func(p *plane) {
+			if o, err := p.rollback(0); err != nil || o.GetResult() != adminv1.Result_RESULT_SYNCED {
+				p.t.Fatalf("rollback: %v, %v", o, err)
+			}
+		},
+		"forced apply": func(p *plane) {
+			p.want(adminv1.Result_RESULT_SYNCED, sources("loans.cue", "one"), func(s *adminv1.ApplyStart) { s.Force = true })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, data := newMount(t, "one"), t.TempDir()
+			fed := func(c *Config) { c.Sources = []Source{{Group: "default", Dir: m.dir}} }
+			p := start(t, data, "", fed)
+			a := join(t, "a", nil, p.addr)
+			p.node("a", syncedAt(1))
+			m.swap("two")
+			p.node("a", syncedAt(2))
+			over(p)
+			p.stays(m, "two", 3)
+
+			p.stop()
+			p = start(t, data, p.addr, fed)
+			p.stays(m, "two", 3)
+			p.stop()
+			p = start(t, data, p.addr, fed, nextBuild)
+			p.stays(m, "two", 3)
+
+			for i, title := range []string{"one", "two", "one"} {
+				m.swap(title)
+				p.node("a", syncedAt(uint64(4+i)))
+				if a.titles() != title {
+					t.Errorf("the directory says %q, the node runs %q", title, a.titles())
+				}
+			}
+		})
+	}
+}
+
+// stays fails unless the directory, which says text, was read again and the group is still
+// at the revision.
+func (p *plane) stays(m *mount, text string, number uint64) {
+	p.t.Helper()
+	m.swap("broken")
+	p.until(func(g *adminv1.GroupStatus) bool { return g.GetSourceError() != "" })
+	m.swap(text)
+	g := p.until(func(g *adminv1.GroupStatus) bool { return g.GetSourceError() == "" })
+	if at := g.GetRevision().GetGeneration().GetNumber(); at != number {
+		p.t.Errorf("the directory says %s again and the group is at revision %d, not %d", text, at, number)
+	}
+}
+
+// nextBuild has the control plane compile as a later build might: to one thing more of
+// every binding.
+func nextBuild(c *Config) {
+	c.Compile = func(ctx context.Context, s *sourcev1.Sources) (*sourcev1.Compiled, error) {
+		compiled, err := compile(ctx, s)
+		if compiled.GetBundle() == nil {
+			return compiled, err
+		}
+		content, err := irv1.Open(compiled.Bundle)
+		if err != nil {
+			return nil, err
+		}
+		for _, b := range content.Bindings {
+			b.Version = "1"
+		}
+		compiled.Bundle, err = irv1.Seal(content.Bindings, nil)
+		return compiled, err
+	}
+}
+
+// TestSourceStandsUnchanged holds that a directory that stays as it is makes no further
+// revision, and that one whose change makes no difference to nodes does: what comes over
+// it has to stay, too.
+func TestSourceStandsUnchanged(t *testing.T) {
+	m, data := newMount(t, "one"), t.TempDir()
+	fed := func(c *Config) { c.Sources = []Source{{Group: "default", Dir: m.dir}} }
+	p := start(t, data, "", fed)
+	join(t, "a", nil, p.addr)
+	p.node("a", syncedAt(1))
+	p.stays(m, "one", 1)
+	p.stop()
+	p = start(t, data, p.addr, fed, nextBuild)
+	p.stays(m, "one", 1)
+	p.stop()
+	p = start(t, data, p.addr, fed)
+	m.swap("two")
+	p.node("a", syncedAt(2))
+	m.swap("two // with a remark")
+	p.node("a", syncedAt(3))
+	p.want(adminv1.Result_RESULT_SYNCED, sources("loans.cue", "by hand"), func(s *adminv1.ApplyStart) { s.Force = true })
+	p.stays(m, "two // with a remark", 4)
 }
 
 // TestSourceAppears begins with a directory that is not there yet.

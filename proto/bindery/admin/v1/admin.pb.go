@@ -1618,7 +1618,10 @@ type GroupStatus struct {
 	// source is the directory that feeds the group; "" for none.
 	Source string `protobuf:"bytes,4,opt,name=source,proto3" json:"source,omitempty"`
 	// source_error is why the directory's last change made no revision; "" for none.
-	SourceError   string `protobuf:"bytes,5,opt,name=source_error,json=sourceError,proto3" json:"source_error,omitempty"`
+	SourceError string `protobuf:"bytes,5,opt,name=source_error,json=sourceError,proto3" json:"source_error,omitempty"`
+	// problem is why the current revision cannot be read, and so not be offered to nodes;
+	// "" for none. What could be read of it is in revision.
+	Problem       string `protobuf:"bytes,6,opt,name=problem,proto3" json:"problem,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1684,6 +1687,13 @@ func (x *GroupStatus) GetSource() string {
 func (x *GroupStatus) GetSourceError() string {
 	if x != nil {
 		return x.SourceError
+	}
+	return ""
+}
+
+func (x *GroupStatus) GetProblem() string {
+	if x != nil {
+		return x.Problem
 	}
 	return ""
 }
@@ -1852,13 +1862,14 @@ const file_bindery_admin_v1_admin_proto_rawDesc = "" +
 	"\x05build\x18\x01 \x01(\tR\x05build\x124\n" +
 	"\astarted\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\astarted\x12\x14\n" +
 	"\x05epoch\x18\x03 \x01(\x04R\x05epoch\x125\n" +
-	"\x06groups\x18\x04 \x03(\v2\x1d.bindery.admin.v1.GroupStatusR\x06groups\"\xca\x01\n" +
+	"\x06groups\x18\x04 \x03(\v2\x1d.bindery.admin.v1.GroupStatusR\x06groups\"\xe4\x01\n" +
 	"\vGroupStatus\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x126\n" +
 	"\brevision\x18\x02 \x01(\v2\x1a.bindery.admin.v1.RevisionR\brevision\x124\n" +
 	"\x06counts\x18\x03 \x03(\v2\x1c.bindery.admin.v1.StateCountR\x06counts\x12\x16\n" +
 	"\x06source\x18\x04 \x01(\tR\x06source\x12!\n" +
-	"\fsource_error\x18\x05 \x01(\tR\vsourceError\"U\n" +
+	"\fsource_error\x18\x05 \x01(\tR\vsourceError\x12\x18\n" +
+	"\aproblem\x18\x06 \x01(\tR\aproblem\"U\n" +
 	"\n" +
 	"StateCount\x121\n" +
 	"\x05state\x18\x01 \x01(\x0e2\x1b.bindery.admin.v1.NodeStateR\x05state\x12\x14\n" +
