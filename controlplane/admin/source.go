@@ -4,16 +4,26 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"runtime/debug"
 	"slices"
 	"time"
 
 	adminv1 "github.com/bindery-dev/bindery/proto/bindery/admin/v1"
 	sourcev1 "github.com/bindery-dev/bindery/proto/bindery/source/v1"
+	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
 // sourceRetry is how long after a failure that is not the sources' fault, such as a
-// full disk, a directory is read again.
+// full disk, a directory is read again; and how often a group that a directory feeds is
+// looked at for nodes that have to be led on.
 const sourceRetry = 10 * time.Second
+
+// maxRetry is the longest time until sources that went beyond a limit of compiling are
+// tried again: a busy machine may be why, and otherwise each try costs all of the limit.
+const maxRetry = 10 * time.Minute
+
+// compileLimit is the code of the diagnostic that sources went beyond such a limit.
+const compileLimit = "compile-limit"
 
 // Source is a directory whose every good change becomes a revision of a group.
 type Source struct {
@@ -40,38 +50,70 @@ func (s *Server) Declare(src Source) {
 	s.sources[src.Group] = &sourceState{dir: src.Dir}
 }
 
-// Follow makes a revision of the directory as it is and then of each good change,
+// Follow makes a revision of the directory as it is and then of each change that is good,
 // until ctx is done or Changed is closed. A bad change keeps the current revision,
 // is logged, and is visible in GetStatus until the next good one.
 func (s *Server) Follow(ctx context.Context, src Source) {
+	wait := sourceRetry
 	for {
 		var again <-chan time.Time
-		problem, lasting := s.read(ctx, src)
+		problem, fault := s.read(ctx, src)
 		if ctx.Err() != nil {
 			return
 		}
 		s.note(src, problem)
-		if problem != "" && !lasting {
+		switch fault {
+		case ours:
 			again = time.After(sourceRetry)
+		case unclear:
+			again = time.After(wait)
+			wait = min(2*wait, maxRetry)
 		}
-		select {
-		case _, open := <-src.Changed:
-			if !open {
-				return
-			}
-		case <-again:
-		case <-ctx.Done():
+		changed, on := s.await(ctx, src, again)
+		if !on {
 			return
+		}
+		if changed {
+			wait = sourceRetry
 		}
 	}
 }
 
-// read makes a revision of the directory as it is, if it differs. It returns what
-// is wrong, "" for nothing, and whether that lasts until the directory changes.
-func (s *Server) read(ctx context.Context, src Source) (problem string, lasting bool) {
+// await waits until the directory may have changed or again receives, and leads nodes on
+// meanwhile. It returns whether it was a change, and whether to go on.
+func (s *Server) await(ctx context.Context, src Source, again <-chan time.Time) (changed, on bool) {
+	look := time.NewTicker(sourceRetry)
+	defer look.Stop()
+	for {
+		select {
+		case _, open := <-src.Changed:
+			return true, open
+		case <-again:
+			return false, true
+		case <-look.C:
+			s.lead(ctx, src)
+		case <-ctx.Done():
+			return false, false
+		}
+	}
+}
+
+// A fault tells whether sources that make no revision may make one later as they are.
+type fault int
+
+const (
+	authors fault = iota // they have to change, or nothing is wrong
+	ours                 // they may, once what is wrong here is mended
+	unclear              // compiling them took too much: they, or this machine, do too much
+)
+
+// read makes a revision of the directory as it is, if it changed. It returns what
+// is wrong, "" for nothing, and whose fault that is.
+func (s *Server) read(ctx context.Context, src Source) (problem string, whose fault) {
+	defer s.caught(src, func(mistake string) { problem, whose = mistake, ours })
 	sources, err := src.Read()
 	if err != nil {
-		return err.Error(), false
+		return err.Error(), ours
 	}
 	sources.Tags = src.Tags
 	p, err := s.publish(ctx, change{
@@ -79,12 +121,46 @@ func (s *Server) read(ctx context.Context, src Source) (problem string, lasting 
 	}, func(*adminv1.Compiled) error { return nil })
 	switch {
 	case err != nil:
-		return err.Error(), false
+		return err.Error(), ours
 	case p.result == adminv1.Result_RESULT_INVALID:
-		s.logDiagnostics(src, p.compiled.GetDiagnostics())
-		return summary(p.compiled.GetDiagnostics()), true
+		list := p.compiled.GetDiagnostics()
+		s.logDiagnostics(src, list)
+		if slices.ContainsFunc(list, func(d *sourcev1.Diagnostic) bool { return d.GetCode() == compileLimit }) {
+			return summary(list), unclear
+		}
+		return summary(list), authors
 	}
-	return "", true
+	return "", authors
+}
+
+// lead makes a revision of the current one when a node runs what comes after it: nobody
+// would apply it again to a group that a directory feeds.
+func (s *Server) lead(ctx context.Context, src Source) {
+	defer s.caught(src, func(string) {})
+	unlock, err := s.changing.lock(ctx, src.Group)
+	if err != nil {
+		return
+	}
+	defer unlock()
+	head, err := s.head(ctx, src.Group)
+	if head == nil || err != nil || !s.outrun(head) {
+		return
+	}
+	d := s.draft(&adminv1.Revision{
+		Group: src.Group, Author: "source", Created: timestamppb.Now(), Source: head.GetSource(),
+		Message: "again, above what nodes run",
+	}, head)
+	_, _ = s.commit(ctx, src.Group, func(ctx context.Context) (*adminv1.Revision, error) {
+		return s.cfg.Store.Repeat(ctx, d, head.GetGeneration().GetNumber())
+	}) // logs what is wrong; the next look is soon
+}
+
+// caught is deferred where a panic would end the process, and with it all other groups.
+func (s *Server) caught(src Source, told func(mistake string)) {
+	if r := recover(); r != nil {
+		s.cfg.Log.Error("a source panicked", "group", src.Group, "dir", src.Dir, "panic", r, "stack", string(debug.Stack()))
+		told("the control plane made a mistake: look at its log and report it")
+	}
 }
 
 func (s *Server) note(src Source, problem string) {

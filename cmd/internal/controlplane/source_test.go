@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -187,6 +188,78 @@ func TestSourceStandsUnchanged(t *testing.T) {
 	p.node("a", syncedAt(3))
 	p.want(adminv1.Result_RESULT_SYNCED, sources("loans.cue", "by hand"), func(s *adminv1.ApplyStart) { s.Force = true })
 	p.stays(m, "two // with a remark", 4)
+}
+
+// TestSourceBeyondALimit has a directory take too much to compile, as any may while its
+// machine is busy: it is tried again by itself.
+func TestSourceBeyondALimit(t *testing.T) {
+	t.Parallel() // with the others that wait for the next look
+	m := newMount(t, "one")
+	var calls atomic.Int32
+	p := start(t, t.TempDir(), "", func(c *Config) {
+		c.Sources = []Source{{Group: "default", Dir: m.dir}}
+		c.Compile = func(ctx context.Context, s *sourcev1.Sources) (*sourcev1.Compiled, error) {
+			if calls.Add(1) == 1 {
+				return &sourcev1.Compiled{Diagnostics: []*sourcev1.Diagnostic{{
+					Severity: sourcev1.Severity_SEVERITY_ERROR, Code: "compile-limit", Message: "took longer than 10s",
+				}}}, nil
+			}
+			return compile(ctx, s)
+		}
+	})
+	p.until(func(g *adminv1.GroupStatus) bool { return g.GetSourceError() == "took longer than 10s" })
+	p.until(func(g *adminv1.GroupStatus) bool {
+		return g.GetRevision().GetGeneration().GetNumber() == 1 && g.GetSourceError() == ""
+	})
+}
+
+// TestSourcePanics has a mistake of ours end neither the process nor the group.
+func TestSourcePanics(t *testing.T) {
+	m := newMount(t, "one")
+	p := start(t, t.TempDir(), "", func(c *Config) {
+		c.Sources = []Source{{Group: "default", Dir: m.dir}}
+		c.Compile = func(ctx context.Context, s *sourcev1.Sources) (*sourcev1.Compiled, error) {
+			if string(s.GetFiles()[0].GetData()) == "one" {
+				panic("a mistake of ours")
+			}
+			return compile(ctx, s)
+		}
+	})
+	p.until(func(g *adminv1.GroupStatus) bool { return strings.Contains(g.GetSourceError(), "made a mistake") })
+	m.swap("two")
+	p.until(func(g *adminv1.GroupStatus) bool {
+		return g.GetRevision().GetGeneration().GetNumber() == 1 && g.GetSourceError() == ""
+	})
+}
+
+// TestRestoredSource brings back an older store under a directory: what that says is led
+// above what the nodes run, also when they come after it was read.
+func TestRestoredSource(t *testing.T) {
+	t.Parallel()
+	m := newMount(t, "one")
+	fed := func(c *Config) { c.Sources = []Source{{Group: "default", Dir: m.dir}} }
+	data, old := t.TempDir(), t.TempDir()
+	p := start(t, data, "", fed)
+	a := join(t, "a", nil, p.addr)
+	p.node("a", syncedAt(1))
+	p.stop()
+	copyFile(t, data, old)
+	p = start(t, data, p.addr, fed)
+	p.node("a", syncedAt(1))
+	for i, title := range []string{"two", "three"} {
+		m.swap(title)
+		p.node("a", syncedAt(uint64(2+i)))
+	}
+	p.stop()
+	a.cut(t)
+
+	m.swap("four")
+	p = start(t, old, p.addr, fed) // revision 2, when the node runs 3
+	p.node("a", syncedAt(4))
+	if a.titles() != "four" {
+		t.Errorf("the node runs %q", a.titles())
+	}
+	p.stays(m, "four", 4)
 }
 
 // TestSourceAppears begins with a directory that is not there yet.
