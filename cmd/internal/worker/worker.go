@@ -15,6 +15,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"time"
 
@@ -38,12 +39,26 @@ const (
 	maxErrors  = 64 << 10         // bytes kept of what the child says on stderr
 )
 
-// Compile compiles s in a child process. It may be called concurrently.
+// turns has a place for each child of [Compile] that compiles now. It belongs to the
+// process, as the processors do that they share: a child that is one of many would take
+// longer than it may, whatever its sources. There are two at least, so that sources which
+// take all the time there is do not hold up all others.
+var turns = make(chan struct{}, max(2, runtime.GOMAXPROCS(0)))
+
+// Compile compiles s in a child process. It may be called concurrently: as many children
+// as there are processors compile at once, and the others wait for their turn, which does
+// not count as time that the sources take.
 //
 // Sources that need more than the limits are an author's problem, so they give a
 // diagnostic without a bundle, like sources that are wrong. The error is the one of
 // ctx, or says why the child could not do its work.
 func Compile(ctx context.Context, s *sourcev1.Sources) (*sourcev1.Compiled, error) {
+	select {
+	case turns <- struct{}{}:
+		defer func() { <-turns }()
+	case <-ctx.Done():
+		return nil, fmt.Errorf("compile: %w", ctx.Err())
+	}
 	return child{args: []string{Arg}, deadline: deadline}.compile(ctx, s)
 }
 

@@ -108,6 +108,45 @@ func TestCompile(t *testing.T) {
 	}
 }
 
+// TestTurns: no more children than turns compile at once, and whoever waits for one can
+// give up.
+func TestTurns(t *testing.T) {
+	for range cap(turns) {
+		turns <- struct{}{}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Compile(ctx, module(library)); !errors.Is(err, context.Canceled) {
+		t.Errorf("without a turn: %v", err)
+	}
+	done := make(chan error, 2*cap(turns))
+	for range cap(done) {
+		go func() {
+			c, err := Compile(t.Context(), module(library))
+			if err == nil && c.GetBundle() == nil {
+				err = fmt.Errorf("diagnostics %v", c.GetDiagnostics())
+			}
+			done <- err
+		}()
+	}
+	select {
+	case err := <-done:
+		t.Errorf("compiled without a turn: %v", err)
+	case <-time.After(100 * time.Millisecond):
+	}
+	for range cap(turns) {
+		<-turns
+	}
+	for range cap(done) {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	if len(turns) > 0 {
+		t.Errorf("%d turns are not given back", len(turns))
+	}
+}
+
 // TestBombs: sources that would hang a process or take it down end as one
 // diagnostic that says which limit they hit and what to do.
 func TestBombs(t *testing.T) {
