@@ -24,13 +24,13 @@ const (
 )
 
 // followBundle serves the bundle in the file, and each that replaces it, until ctx
-// is done. secrets signals that a secret may have come. The error is that of the
-// first bundle, when there is no hope for it; a file that is not there yet is
-// waited for.
+// is done. secrets signals that a secret may have come. The error is that of a file
+// that is there from the start, when there is no hope for it. A file that is not there
+// yet is waited for, and so is the rest of one that is only half written then.
 func (n *node) followBundle(ctx context.Context, secrets <-chan struct{}) error {
 	changes := watch.Path(ctx, n.cfg.Bundle, n.log)
 	wait := firstRetry
-	for {
+	for first := true; ; first = false {
 		err := n.loadBundle(ctx)
 		var retry <-chan time.Time // nil never signals
 		switch {
@@ -42,7 +42,7 @@ func (n *node) followBundle(ctx context.Context, secrets <-chan struct{}) error 
 			wait = min(2*wait, maxRetry)
 		case errors.Is(err, fs.ErrNotExist):
 			n.log.Warn("waiting for the bundle", "file", n.cfg.Bundle)
-		case n.serve.Table() == nil:
+		case first:
 			return err
 		default:
 			n.logRefusal(err)

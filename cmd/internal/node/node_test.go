@@ -51,6 +51,29 @@ func TestReadiness(t *testing.T) {
 	n.stop(t)
 }
 
+// TestWrittenInPlace has a node wait for a bundle that comes bit by bit.
+func TestWrittenInPlace(t *testing.T) {
+	bundle := filepath.Join(t.TempDir(), "library.bundle")
+	n := start(t, Config{Bundle: bundle, Env: librarytest.Env})
+	n.logged(t, "waiting for the bundle")
+	whole := marshal(t, librarytest.Bundle(t, librarytest.Binding("127.0.0.1:9")))
+	for _, part := range []struct {
+		data []byte
+		want string
+	}{{nil, "manifest states no IR level"}, {whole[:len(whole)/2], "is not a bundle"}} {
+		if err := os.WriteFile(bundle, part.data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		n.logged(t, part.want)
+	}
+	n.until(t, "/readyz", http.StatusServiceUnavailable, "nothing to serve yet")
+	if err := os.WriteFile(bundle, whole, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	n.until(t, "/readyz", http.StatusOK, "ready")
+	n.stop(t)
+}
+
 // TestMissingSecret has a bundle that is good but for a secret, which comes later.
 func TestMissingSecret(t *testing.T) {
 	secrets, bundle := t.TempDir(), filepath.Join(t.TempDir(), "library.bundle")
