@@ -18,8 +18,9 @@ import (
 
 // Limits of one revision.
 const (
-	maxSources = 32 << 20 // bytes of all files
+	maxSources = 32 << 20 // bytes of all files and of their paths
 	maxFiles   = 5_000
+	maxPath    = 4 << 10  // bytes of the path of one
 	maxText    = 16 << 10 // bytes of message and author, and of all tags
 )
 
@@ -117,6 +118,12 @@ func receiveFiles(stream applyStream) ([]*sourcev1.File, error) {
 		}
 		if len(files) == maxFiles {
 			return nil, errLimit("files", maxFiles)
+		}
+		if len(part.GetPath()) > maxPath {
+			return nil, errRequest("path %.200q... has more than %d bytes", part.GetPath(), maxPath)
+		}
+		if size += len(part.GetPath()); size > maxSources {
+			return nil, errLimit("bytes", maxSources)
 		}
 		if !fs.ValidPath(part.GetPath()) || part.GetPath() == "." {
 			return nil, errRequest("%.200q is no path below the module root", part.GetPath())

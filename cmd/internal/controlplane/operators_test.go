@@ -3,6 +3,7 @@ package controlplane
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -89,6 +90,13 @@ func TestApplyRefusals(t *testing.T) {
 	large := make([]string, 0, 34)
 	for i := range 17 {
 		large = append(large, string(rune('a'+i))+".cue", strings.Repeat("x", 2<<20))
+	}
+	refused(t, try(sources(large...), none), codes.InvalidArgument, "more than 33554432 bytes")
+	long := strings.Repeat("p", 4<<10-8)
+	refused(t, try(sources(long+"12345.cue", "x"), none), codes.InvalidArgument, "has more than 4096 bytes")
+	large = large[:0]
+	for i := range 4_500 {
+		large = append(large, fmt.Sprintf("%s%04d.cue", long, i), strings.Repeat("x", 4<<10))
 	}
 	refused(t, try(sources(large...), none), codes.InvalidArgument, "more than 33554432 bytes")
 	if r := p.revisions(0); len(r) != 3 {
