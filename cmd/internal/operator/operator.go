@@ -14,7 +14,9 @@ import (
 	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	adminv1 "github.com/bindery-dev/bindery/proto/bindery/admin/v1"
 	sourcev1 "github.com/bindery-dev/bindery/proto/bindery/source/v1"
@@ -24,7 +26,19 @@ const (
 	chunk     = 256 << 10       // bytes of a file in one message
 	patience  = 3 * time.Second // for a connection
 	maxAnswer = 64 << 20        // bytes of one message that is accepted
+
+	// For how long a control plane may wait for nodes when it is told nothing, as package
+	// admin has it, and how much later than that it has answered.
+	defaultTimeout = time.Minute
+	margin         = 30 * time.Second
 )
+
+// alive finds out within 15 s that the other end has gone without a word, as with a
+// machine that lost its power. gRPC asks no more often, and a control plane allows it.
+var alive = keepalive.ClientParameters{Time: 10 * time.Second, Timeout: 5 * time.Second}
+
+// errLate is the cause of the end of a request that is not answered when it should be.
+var errLate = errors.New("it has not answered in time, and may have done what it was asked for: see bindery nodes")
 
 // A Client talks to one control plane. It is safe for concurrent use.
 //
@@ -33,6 +47,8 @@ type Client struct {
 	addr  string
 	conn  *grpc.ClientConn
 	admin adminv1.AdminServiceClient
+
+	margin time.Duration // the constant of that name, but in tests
 }
 
 // Unreachable says that no control plane answered at Addr, or that it could not do
@@ -64,11 +80,12 @@ func Dial(addr string) (*Client, error) {
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithConnectParams(grpc.ConnectParams{Backoff: backoff.DefaultConfig, MinConnectTimeout: patience}),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxAnswer)),
+		grpc.WithKeepaliveParams(alive),
 	)
 	if err != nil {
 		return nil, err
 	}
-	return &Client{addr: addr, conn: conn, admin: adminv1.NewAdminServiceClient(conn)}, nil
+	return &Client{addr: addr, conn: conn, admin: adminv1.NewAdminServiceClient(conn), margin: margin}, nil
 }
 
 // Addr is the address of the control plane.
@@ -96,10 +113,11 @@ func (p Progress) rollout(r *adminv1.Rollout) {
 }
 
 // Apply sends sources, to be compiled with the tags of start, and waits for the
-// outcome.
+// outcome; once they are compiled, not much longer than the control plane is told to wait
+// for nodes.
 func (c *Client) Apply(ctx context.Context, start *adminv1.ApplyStart, s *sourcev1.Sources, p Progress) (*adminv1.Outcome, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	stream, err := c.admin.Apply(ctx)
 	if err != nil {
 		return nil, c.failure(err)
@@ -111,7 +129,10 @@ func (c *Client) Apply(ctx context.Context, start *adminv1.ApplyStart, s *source
 	for {
 		res, err := stream.Recv()
 		if err != nil {
-			return nil, c.failure(unfinished(err))
+			return nil, c.failure(unfinished(late(ctx, err)))
+		}
+		if res.GetCompiled() != nil {
+			defer c.until(start.GetTimeout(), cancel)()
 		}
 		p.compiled(res.GetCompiled())
 		p.rollout(res.GetRollout())
@@ -150,24 +171,43 @@ func parts(f *sourcev1.File) func(yield func(*sourcev1.File) bool) {
 }
 
 // Rollback makes an older revision's bundle a new revision and waits for the
-// outcome.
+// outcome, not much longer than the control plane is told to wait for nodes.
 func (c *Client) Rollback(ctx context.Context, req *adminv1.RollbackRequest, p Progress) (*adminv1.Outcome, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer c.until(req.GetTimeout(), cancel)()
 	stream, err := c.admin.Rollback(ctx, req)
 	if err != nil {
-		return nil, c.failure(err)
+		return nil, c.failure(late(ctx, err))
 	}
 	for {
 		res, err := stream.Recv()
 		if err != nil {
-			return nil, c.failure(unfinished(err))
+			return nil, c.failure(unfinished(late(ctx, err)))
 		}
 		p.rollout(res.GetRollout())
 		if o := res.GetOutcome(); o != nil {
 			return o, nil
 		}
 	}
+}
+
+// until cancels a request with errLate when a wait for nodes of that length is well over.
+func (c *Client) until(timeout *durationpb.Duration, cancel context.CancelCauseFunc) (stop func() bool) {
+	wait := timeout.AsDuration()
+	if wait <= 0 {
+		wait = defaultTimeout
+	}
+	return time.AfterFunc(wait+c.margin, func() { cancel(errLate) }).Stop
+}
+
+// late returns errLate, as a status, for the error of a request that was canceled for
+// that.
+func late(ctx context.Context, err error) error {
+	if context.Cause(ctx) == errLate {
+		return status.Error(codes.DeadlineExceeded, errLate.Error())
+	}
+	return err
 }
 
 // Revisions returns at most limit revisions of a group, newest first.
