@@ -129,6 +129,9 @@ func (s *Server) read(ctx context.Context, src Source) (problem string, whose fa
 			return summary(list), unclear
 		}
 		return summary(list), authors
+	case p.revision.GetSource() != src.Dir:
+		s.cfg.Log.Info("source did not change: what was put over it stays", "group", src.Group, "dir", src.Dir,
+			"revision", p.revision.GetGeneration().GetNumber())
 	}
 	return "", authors
 }
