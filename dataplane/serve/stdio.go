@@ -3,7 +3,6 @@ package serve
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -48,7 +47,7 @@ func (s *Server) ServeStdio(ctx context.Context, streams Stdio) {
 	e.mcp.AddReceivingMiddleware(e.awaitTable(s.first))
 	defer s.admit(e)()
 	conn := stdio.New(stdio.Config{
-		In: streams.In, Out: streams.Out, Max: int(s.maxBody), Take: takeLine, Patience: streams.Patience, Ended: e.end,
+		In: streams.In, Out: streams.Out, Max: int(s.maxBody), MaxBatch: message.MaxBatch, Take: takeMessage, Patience: streams.Patience, Ended: e.end,
 	})
 	stop := context.AfterFunc(ctx, conn.Stop)
 	defer stop()
@@ -140,25 +139,8 @@ func await(ctx context.Context, first <-chan struct{}, d time.Duration) bool {
 	}
 }
 
-// takeLine returns a message, or a batch of messages, that is valid JSON, as it goes to
-// the SDK, or why it does not.
-func takeLine(line []byte) ([]byte, *stdio.Refusal) {
-	if !message.IsBatch(line) {
-		return takeMessage(line)
-	}
-	var messages []json.RawMessage
-	_ = json.Unmarshal(line, &messages) // an array always unmarshals
-	for i, data := range messages {
-		taken, refused := takeMessage(data)
-		if refused != nil {
-			return nil, refused
-		}
-		messages[i] = taken
-	}
-	return joined(messages), nil
-}
-
-// takeMessage is takeLine for one message.
+// takeMessage returns a message that is valid JSON, as it goes to the SDK, or why it does
+// not.
 func takeMessage(data []byte) ([]byte, *stdio.Refusal) {
 	m, refused := message.Open(data)
 	if refused == nil && m.ID != nil {

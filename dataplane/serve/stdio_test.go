@@ -147,6 +147,7 @@ func TestStdioLines(t *testing.T) {
 	s, _ := serving(t, Config{MaxBody: 1000}, book)
 	p := serveStdio(t, s, "/library")
 	p.handshake(t)
+	const badID = "id is neither a string of Unicode characters nor an integer of at most 15 digits"
 	tests := []struct{ name, line, want string }{
 		{"no JSON", `{"jsonrpc":"2.0","secret`, `{"error":{"code":-32700,"message":"line is not one JSON value"},"id":null,"jsonrpc":"2.0"}`},
 		{"two values", `{} {}`, `{"error":{"code":-32700,"message":"line is not one JSON value"},"id":null,"jsonrpc":"2.0"}`},
@@ -155,8 +156,10 @@ func TestStdioLines(t *testing.T) {
 		{"a text", `"hello"`, `{"error":{"code":-32600,"message":"the message is no object in which each member stands once"},"id":null,"jsonrpc":"2.0"}`},
 		{"bad id", `{"jsonrpc":"2.0","id":{},"method":"ping"}`, `{"error":{"code":-32600,"message":"the message has an id that is neither a string nor a number"},"id":null,"jsonrpc":"2.0"}`},
 		{"no batch", `[]`, `{"error":{"code":-32600,"message":"batch is empty"},"id":null,"jsonrpc":"2.0"}`},
-		{"id that would not come back", `{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`, `{"error":{"code":-32600,"message":"id is neither a string nor an integer of at most 15 digits"},"id":null,"jsonrpc":"2.0"}`},
-		{"one id twice", `[{"jsonrpc":"2.0","id":4,"method":"ping"},{"jsonrpc":"2.0","id":4,"method":"ping"}]`, `{"error":{"code":-32600,"message":"id is that of a request that is not answered yet"},"id":null,"jsonrpc":"2.0"}`},
+		{"id that would not come back", `{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`, `{"error":{"code":-32600,"message":"` + badID + `"},"id":9007199254740993,"jsonrpc":"2.0"}`},
+		{"id with half a character", `{"jsonrpc":"2.0","id":"\ud800","method":"ping"}`, `{"error":{"code":-32600,"message":"` + badID + `"},"id":"\ud800","jsonrpc":"2.0"}`},
+		{"id with a character in two halves", `{"jsonrpc":"2.0","id":"\ud83d\ude00","method":"ping"}`, `{"jsonrpc":"2.0","id":"😀","result":{}}`},
+		{"one id twice", `[{"jsonrpc":"2.0","id":4,"method":"ping"},{"jsonrpc":"2.0","id":4,"method":"ping"}]`, `[{"error":{"code":-32600,"message":"id is that of a request that is not answered yet"},"id":null,"jsonrpc":"2.0"},{"jsonrpc":"2.0","id":4,"result":{}}]`},
 		{"bad call", `{"jsonrpc":"2.0","id":"5","method":"tools/call","params":{"name":"get_book","arguments":["secret"],"_meta":7}}`, `{"error":{"code":-32602,"message":"params are not those that tools/call takes"},"id":"5","jsonrpc":"2.0"}`},
 		{"unknown method", `{"jsonrpc":"2.0","id":6,"method":"books/burn"}`, `{"jsonrpc":"2.0","id":6,"error":{"code":-32601,"message":"method not found: \"books/burn\""}}`},
 		{"odd listen", `{"jsonrpc":"2.0","id":12,"method":"subscriptions/listen","params":{"\ud800":1}}`, `{"jsonrpc":"2.0","id":12,"error":{"code":-32602,"message":"invalid params: missing required 'notifications' field"}}`},
@@ -164,6 +167,11 @@ func TestStdioLines(t *testing.T) {
 		{"carriage return", "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}\r", `{"jsonrpc":"2.0","id":7,"result":{}}`},
 		{"after empty lines", "\n \n{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"ping\"}", `{"jsonrpc":"2.0","id":8,"result":{}}`},
 		{"batch", `[{"jsonrpc":"2.0","id":9,"method":"ping"},{"jsonrpc":"2.0","method":"notifications/progress","params":{}}]`, `[{"jsonrpc":"2.0","id":9,"result":{}}]`},
+		{"batch with a bad call", `[{"jsonrpc":"2.0","id":14,"method":"ping"},{"jsonrpc":"2.0","id":15,"method":"tools/call"}]`, `[{"error":{"code":-32602,"message":"params are not those that tools/call takes"},"id":15,"jsonrpc":"2.0"},{"jsonrpc":"2.0","id":14,"result":{}}]`},
+		{"batch with no message", `[["x"],{"jsonrpc":"2.0","id":16,"method":"ping"}]`, `[{"error":{"code":-32600,"message":"the message is no object in which each member stands once"},"id":null,"jsonrpc":"2.0"},{"jsonrpc":"2.0","id":16,"result":{}}]`},
+		{"batch with a bad id", `[{"jsonrpc":"2.0","id":17,"method":"ping"},{"jsonrpc":"2.0","id":1.5,"method":"ping"}]`, `[{"error":{"code":-32600,"message":"` + badID + `"},"id":1.5,"jsonrpc":"2.0"},{"jsonrpc":"2.0","id":17,"result":{}}]`},
+		{"batch of nothing good", `[1,{"jsonrpc":"2.0","method":"notifications/progress","params":{}}]`, `[{"error":{"code":-32600,"message":"the message is no object in which each member stands once"},"id":null,"jsonrpc":"2.0"}]`},
+		{"batch of too many", `[` + strings.Repeat("1,", 100) + `1]`, `{"error":{"code":-32600,"message":"batch has more than 100 messages"},"id":null,"jsonrpc":"2.0"}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

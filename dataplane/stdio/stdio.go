@@ -17,16 +17,19 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/bindery-dev/bindery/dataplane/rawjson"
 )
 
 // Config says what a connection is made of.
 type Config struct {
 	In  io.Reader
 	Out io.Writer // gets whole lines, one write each, and nothing but messages
-	// Max bounds a line that comes in, in bytes.
-	Max int
-	// Take returns what stands for a message, or a batch of messages, that is valid JSON,
-	// with the same IDs, or why it is refused; nil takes all as they are.
+	// Max bounds a line that comes in, in bytes, and MaxBatch the messages of one.
+	Max, MaxBatch int
+	// Take returns what stands for a message that is valid JSON, with the same ID, or why
+	// it is refused; nil takes all as they are. It is called in the course of Read, with
+	// one message after the other.
 	Take func([]byte) ([]byte, *Refusal)
 	// Patience is how long requests may go on after [Conn.Stop].
 	Patience time.Duration
@@ -34,11 +37,23 @@ type Config struct {
 	Ended func()
 }
 
-// A Refusal is why a line is not taken.
+// A Refusal is why a line, or a message of a batch, is not taken.
 type Refusal struct {
 	Code    int64
 	Message string          // repeats nothing of the line
+	Data    json.RawMessage // nil for none
 	ID      json.RawMessage // of the request; nil when none was recognised
+}
+
+// json returns the answer that r is.
+func (r *Refusal) json() []byte {
+	failed := map[string]any{"code": r.Code, "message": r.Message}
+	if r.Data != nil {
+		failed["data"] = r.Data
+	}
+	// Strings and a number always marshal, and what is raw came as JSON.
+	data, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": r.ID, "error": failed})
+	return data
 }
 
 // A Conn is a connection and the [mcp.Transport] that connects it, once. Its methods
@@ -100,9 +115,7 @@ func (c *Conn) Read(context.Context) (jsonrpc.Message, error) {
 			if !ok {
 				return nil, c.end()
 			}
-			if refused := c.accept(l); refused != nil {
-				c.refuse(refused)
-			}
+			c.accept(l)
 		case <-c.stopped:
 			return nil, c.end()
 		case <-c.gone:
@@ -147,95 +160,127 @@ func (c *Conn) settle() {
 	}
 }
 
-// accept queues the messages of a line, or returns why it does not.
-func (c *Conn) accept(l line) *Refusal {
+// accept queues the messages of a line, and answers what is none.
+func (c *Conn) accept(l line) {
+	parts, of, refused := c.split(l)
+	if refused != nil {
+		c.refuse(refused.json())
+		return
+	}
+	for _, part := range parts {
+		m, refused := c.message(part, of)
+		switch {
+		case refused == nil:
+			c.queue = append(c.queue, m)
+		case of == nil:
+			c.refuse(refused.json())
+		default:
+			of.answers = append(of.answers, refused.json())
+		}
+	}
+	if of != nil && of.left == 0 && len(of.answers) > 0 {
+		c.refuse(of.json())
+	}
+}
+
+// split returns what a line has in the place of messages, and the batch that they are,
+// which is nil for one by itself; or why it does not.
+func (c *Conn) split(l line) ([]json.RawMessage, *batch, *Refusal) {
 	text := bytes.TrimSpace(l.text)
 	switch {
 	case l.tooLong:
-		return &Refusal{Code: jsonrpc.CodeInvalidRequest, Message: fmt.Sprintf("line is longer than %d bytes", c.cfg.Max)}
+		return nil, nil, invalid("line is longer than %d bytes", c.cfg.Max)
 	case len(text) == 0:
-		return nil
+		return nil, nil, nil
 	case !json.Valid(text):
-		return &Refusal{Code: jsonrpc.CodeParseError, Message: "line is not one JSON value"}
+		return nil, nil, &Refusal{Code: jsonrpc.CodeParseError, Message: "line is not one JSON value"}
+	case text[0] != '[':
+		return []json.RawMessage{text}, nil, nil
 	}
+	switch parts := elements(text, c.cfg.MaxBatch+1); len(parts) {
+	case 0:
+		return nil, nil, invalid("batch is empty")
+	case c.cfg.MaxBatch + 1:
+		return nil, nil, invalid("batch has more than %d messages", c.cfg.MaxBatch)
+	default:
+		return parts, &batch{}, nil
+	}
+}
+
+// elements returns the first n elements of a valid array, or all if it has fewer.
+func elements(array []byte, n int) (all []json.RawMessage) {
+	d := json.NewDecoder(bytes.NewReader(array))
+	_, _ = d.Token() // the bracket; what is valid has no errors
+	for len(all) < n && d.More() {
+		var one json.RawMessage
+		_ = d.Decode(&one)
+		all = append(all, one)
+	}
+	return all
+}
+
+// invalid is the refusal of what is no request.
+func invalid(format string, args ...any) *Refusal {
+	return &Refusal{Code: jsonrpc.CodeInvalidRequest, Message: fmt.Sprintf(format, args...)}
+}
+
+// message returns the message that data, a valid JSON value, is, or why it is none. A
+// request is open from now on, as a part of a batch, nil for none.
+func (c *Conn) message(data []byte, of *batch) (jsonrpc.Message, *Refusal) {
 	if c.cfg.Take != nil {
 		var refused *Refusal
-		if text, refused = c.cfg.Take(text); refused != nil {
-			return refused
+		if data, refused = c.cfg.Take(data); refused != nil {
+			return nil, refused
 		}
 	}
-	messages, of, refused := decode(text)
-	if refused != nil {
-		return refused
+	m, err := jsonrpc.DecodeMessage(data)
+	if err != nil {
+		return nil, invalid("this is not a JSON-RPC message")
 	}
-	if !c.begin(messages, of) {
-		return &Refusal{Code: jsonrpc.CodeInvalidRequest, Message: "id is that of a request that is not answered yet"}
+	r, isRequest := m.(*jsonrpc.Request)
+	switch {
+	case !isRequest || !r.IsCall():
+	case !comesBack(idOf(data)):
+		refused := invalid("id is neither a string of Unicode characters nor an integer of at most %d digits", maxIDDigits)
+		refused.ID = idOf(data)
+		return nil, refused
+	case !c.begin(r.ID, of):
+		return nil, invalid("id is that of a request that is not answered yet")
 	}
-	c.queue = messages
-	return nil
+	return m, nil
 }
 
-// decode returns the messages of a line, and the batch that they are, which is nil for
-// one by itself; or why it cannot.
-func decode(text []byte) ([]jsonrpc.Message, *batch, *Refusal) {
-	parts := []json.RawMessage{text}
-	var of *batch
-	if text[0] == '[' {
-		of, parts = &batch{}, nil
-		_ = json.Unmarshal(text, &parts) // a valid array always unmarshals
-	}
-	var messages []jsonrpc.Message
-	for _, part := range parts {
-		m, err := jsonrpc.DecodeMessage(part)
-		if err != nil {
-			return nil, nil, &Refusal{Code: jsonrpc.CodeInvalidRequest, Message: "line is not a JSON-RPC message"}
-		}
-		if !comesBack(part) {
-			return nil, nil, &Refusal{Code: jsonrpc.CodeInvalidRequest, Message: "id is neither a string nor an integer of at most 15 digits"}
-		}
-		messages = append(messages, m)
-	}
-	if len(messages) == 0 {
-		return nil, nil, &Refusal{Code: jsonrpc.CodeInvalidRequest, Message: "batch is empty"}
-	}
-	return messages, of, nil
+// idOf returns the id of a message as it was written.
+func idOf(message []byte) json.RawMessage {
+	var m map[string]json.RawMessage
+	_ = json.Unmarshal(message, &m) // it was decoded
+	return m["id"]
 }
 
-// comesBack reports whether the id of a message, if it has one, comes back as it was
-// sent: the SDK keeps numbers as float64 reads them, less their fraction.
-func comesBack(message []byte) bool {
-	var m struct{ ID json.RawMessage }
-	if json.Unmarshal(message, &m) != nil {
-		return false
+// maxIDDigits is how many digits of an integer come back as they were sent.
+const maxIDDigits = 15
+
+// comesBack reports whether an id comes back as it was sent. The SDK keeps numbers as
+// float64 reads them, less their fraction, and U+FFFD for half of a surrogate pair.
+func comesBack(id []byte) bool {
+	v, err := rawjson.Parse(id, 1)
+	if err != nil || v.Kind() != rawjson.Number {
+		return err == nil
 	}
-	id := strings.TrimPrefix(string(m.ID), "-")
-	isNumber := id != "" && '0' <= id[0] && id[0] <= '9'
-	return !isNumber || len(id) <= 15 && strings.Trim(id, "0123456789") == ""
+	digits := strings.TrimPrefix(string(id), "-")
+	return len(digits) <= maxIDDigits && strings.Trim(digits, "0123456789") == ""
 }
 
-// begin notes the requests among messages as open. It reports false, and notes none,
-// if one has the id of another.
-func (c *Conn) begin(messages []jsonrpc.Message, of *batch) bool {
+// begin notes a request as open. It reports false if another has its ID.
+func (c *Conn) begin(id jsonrpc.ID, of *batch) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	fresh := map[jsonrpc.ID]*batch{}
-	for _, m := range messages {
-		r, isRequest := m.(*jsonrpc.Request)
-		if !isRequest || !r.IsCall() {
-			continue
-		}
-		_, isOpen := c.open[r.ID]
-		_, isFresh := fresh[r.ID]
-		if isOpen || isFresh {
-			return false
-		}
-		fresh[r.ID] = of
+	if _, isOpen := c.open[id]; isOpen {
+		return false
 	}
-	for id := range fresh {
-		c.open[id] = of
-	}
+	c.open[id] = of
 	if of != nil {
-		of.left = len(fresh)
+		of.left++
 	}
 	return true
 }
@@ -276,16 +321,11 @@ func (c *Conn) answer(id jsonrpc.ID, data []byte) error {
 	return c.writeLine(data)
 }
 
-// refuse answers a line that is no message. A stream that is broken needs no answer.
-func (c *Conn) refuse(r *Refusal) {
-	// Strings and a number always marshal, and an id came as JSON.
-	data, _ := json.Marshal(map[string]any{
-		"jsonrpc": "2.0", "id": r.ID,
-		"error": map[string]any{"code": r.Code, "message": r.Message},
-	})
+// refuse answers a line that has no request. A stream that is broken needs no answer.
+func (c *Conn) refuse(answer []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_ = c.writeLine(data)
+	_ = c.writeLine(answer)
 }
 
 // writeLine writes data, which has no newline, as a line. c.mu is held.
@@ -295,10 +335,10 @@ func (c *Conn) writeLine(data []byte) error {
 	return err
 }
 
-// A batch is requests that came as one array, as clients of MCP 2025-03-26 may send
-// them: their answers go back as one, too.
+// A batch is messages that came as one array, as clients of MCP 2025-03-26 may send
+// them: the answers go back as one, too.
 type batch struct {
-	left    int // not answered yet
+	left    int // requests that are not answered yet
 	answers []json.RawMessage
 }
 

@@ -5,31 +5,35 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// limit is the bound of a line in tests.
-const limit = 200
+// The bounds of a line in tests.
+const (
+	limit    = 200 // in bytes
+	maxBatch = 5   // in messages
+)
 
 // FuzzConn writes anything to a connection whose requests are all answered. Every
 // line that goes out is one message, or one batch; there is one for each line that
-// came in, except for those without a request.
+// came in, except for those that have neither a request nor anything that is no message.
 func FuzzConn(f *testing.F) {
 	const call = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 	for _, seed := range []string{
 		call, call + "\n" + call + "\r\n", "", "\n\n", "{}", "[]", "[1]", "[" + call + "]", "[" + call + "," + call + "]",
 		`{"jsonrpc":"2.0","id":"a","method":"x"}`, `{"jsonrpc":"2.0","method":"n"}`, `[{"jsonrpc":"2.0","method":"n"}]`,
 		`{"jsonrpc":"2.0","id":1,"result":{}}`, `{"jsonrpc":"2.0","id":{}}`, `{"jsonrpc":"2.0","id":1.5,"method":"x"}`, strings.Repeat("x", limit+1) + "\n" + call, "\xff",
-		`[` + call + `,{"jsonrpc":"2.0","id":"2","method":"x"}]` + "\n" + call,
+		`[` + call + `,{"jsonrpc":"2.0","id":"2","method":"x"}]` + "\n" + call, "[1," + call + "]", "[1,2,3,4,5,6]", `{"jsonrpc":"2.0","id":"\ud800","method":"x"}`,
 	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
 		var out bytes.Buffer
-		c := New(Config{In: bytes.NewReader(in), Out: &out, Max: limit})
+		c := New(Config{In: bytes.NewReader(in), Out: &out, Max: limit, MaxBatch: maxBatch})
 		for {
 			m, err := c.Read(t.Context())
 			if err != nil {
@@ -79,31 +83,28 @@ func wantAnswers(in []byte) int {
 	n := 0
 	for line := range bytes.SplitSeq(in, []byte("\n")) {
 		text := bytes.TrimSpace(line)
-		if len(line) > limit {
+		switch {
+		case len(line) > limit:
 			n++
-			continue
-		}
-		if len(text) == 0 {
-			continue
-		}
-		var messages []jsonrpc.Message
-		isMessage := false
-		if json.Valid(text) {
-			var refused *Refusal
-			messages, _, refused = decode(text)
-			isMessage = refused == nil
-		}
-		calls := 0
-		for _, m := range messages {
-			if r, isRequest := m.(*jsonrpc.Request); isRequest && r.IsCall() {
-				calls++
-			}
-		}
-		if !isMessage || calls > 0 {
+		case len(text) > 0 && (!json.Valid(text) || isAnswered(text)):
 			n++
 		}
 	}
 	return n
+}
+
+// isAnswered reports whether a line of JSON is to be answered: it has a request, or what
+// is no message.
+func isAnswered(text []byte) bool {
+	parts := []json.RawMessage{text}
+	if text[0] == '[' {
+		_ = json.Unmarshal(text, &parts) // an array always unmarshals
+	}
+	return len(parts) == 0 || len(parts) > maxBatch || slices.ContainsFunc(parts, func(part json.RawMessage) bool {
+		m, err := jsonrpc.DecodeMessage(part)
+		r, isRequest := m.(*jsonrpc.Request)
+		return err != nil || isRequest && r.IsCall()
+	})
 }
 
 // TestReadLine reads lines around the bound, and around the size of the buffer.
