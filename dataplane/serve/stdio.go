@@ -36,11 +36,12 @@ type Stdio struct {
 }
 
 // ServeStdio speaks MCP with one client until its input ends and every request is
-// answered, until ctx is done, or until it takes no answers any more. It gets the same answers as over HTTP, and notices
+// answered, until ctx is done, or until its streams are broken. It gets the same answers as over HTTP, and notices
 // of change. Lines are bounded by [Config.MaxBody]. Before the first table, requests
 // that need one wait for it for up to 30 s, and a client that meets the server for up to 1 s.
 //
-// After it has returned, a read of In may still be blocked.
+// After it has returned, a read of In may still be blocked, and a write of Out if the
+// client does not read.
 func (s *Server) ServeStdio(ctx context.Context, streams Stdio) {
 	e := s.newEndpoint(streams.Endpoint)
 	e.only = streams.Endpoint == ""

@@ -340,6 +340,43 @@ func TestStdioImpatience(t *testing.T) {
 	soon(t, "the call is canceled", gone)
 }
 
+// TestStdioStuck tells the server to stop while its client does not read what it is
+// answered: the server ends once its patience is over.
+func TestStdioStuck(t *testing.T) {
+	proof.Ran(t)
+	tests := map[string]string{
+		"an answer":  `{"jsonrpc":"2.0","id":1,"method":"ping"}`,
+		"a refusal":  `{}`,
+		"two of all": `[{"jsonrpc":"2.0","id":1,"method":"ping"},{}]` + "\n" + `{"jsonrpc":"2.0","id":2,"method":"ping"}` + "\n{}",
+	}
+	for name, sent := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := New(Config{})
+				s.Swap(build(t, 1, nil, librarytest.Binding("127.0.0.1:9")))
+				out, toClient := io.Pipe()
+				in, toServer := io.Pipe()
+				ctx, stop := context.WithCancel(t.Context())
+				ended := make(chan struct{})
+				go func() {
+					defer close(ended)
+					s.ServeStdio(ctx, Stdio{In: in, Out: toClient, Patience: patience})
+				}()
+				go io.WriteString(toServer, sent+"\n")
+				synctest.Wait()
+				began := time.Now()
+				stop()
+				<-ended
+				if waited := time.Since(began); waited != patience {
+					t.Errorf("it ended after %s, want %s", waited, patience)
+				}
+				toServer.Close()
+				out.Close()
+			})
+		})
+	}
+}
+
 // TestStdioPanic has a call panic: it is answered, stdout keeps to the protocol, and
 // the log has nothing of the request.
 func TestStdioPanic(t *testing.T) {

@@ -61,26 +61,29 @@ func (r *Refusal) json() []byte {
 type Conn struct {
 	cfg    Config
 	lines  chan line         // closed at the end of the input
+	out    chan outgoing     // what is to be written
 	queue  []jsonrpc.Message // read and not returned by Read yet
 	stop   func()
 	closed func()
 
 	stopped, gone <-chan struct{} // closed by stop and closed
 
-	mu       sync.Mutex // held by who writes
-	spoken   bool       // something was written
+	mu       sync.Mutex // never held by who waits for the client
+	spoken   bool       // something was written, or is about to be
 	open     map[jsonrpc.ID]*batch
+	writing  int           // answers that are no longer open and not written yet
 	ended    bool          // no more requests are read
-	answered chan struct{} // closed when ended and none is open
+	answered chan struct{} // closed when ended, and every answer is written
 }
 
-// New returns a connection and starts to read. What is blocked in a read of In when
-// the connection is closed stays so until that returns.
+// New returns a connection and starts to read. What is blocked in a read of In, or in a
+// write of Out, when the connection is closed stays so until that returns.
 func New(cfg Config) *Conn {
-	c := &Conn{cfg: cfg, lines: make(chan line), open: map[jsonrpc.ID]*batch{}, answered: make(chan struct{})}
+	c := &Conn{cfg: cfg, lines: make(chan line), out: make(chan outgoing), open: map[jsonrpc.ID]*batch{}, answered: make(chan struct{})}
 	c.stopped, c.stop = signal()
 	c.gone, c.closed = signal()
 	go c.follow()
+	go c.say()
 	return c
 }
 
@@ -97,8 +100,11 @@ func (c *Conn) Connect(context.Context) (mcp.Connection, error) { return c, nil 
 func (c *Conn) SessionID() string { return "" }
 
 // Stop ends the connection: no more is read, and requests have Config.Patience to be
-// answered.
-func (c *Conn) Stop() { c.stop() }
+// answered. Then it is closed, even if the client takes no answers.
+func (c *Conn) Stop() {
+	c.stop()
+	time.AfterFunc(c.cfg.Patience, c.closed)
+}
 
 // Close ends the connection at once.
 func (c *Conn) Close() error {
@@ -127,7 +133,8 @@ func (c *Conn) Read(context.Context) (jsonrpc.Message, error) {
 	return next, nil
 }
 
-// end waits for requests to be answered and returns [io.EOF].
+// end waits for requests to be answered, or for the connection to be closed, and returns
+// [io.EOF].
 func (c *Conn) end() error {
 	c.mu.Lock()
 	c.ended = true
@@ -139,19 +146,13 @@ func (c *Conn) end() error {
 	select {
 	case <-c.answered:
 	case <-c.gone:
-	case <-c.stopped:
-		select {
-		case <-c.answered:
-		case <-c.gone:
-		case <-time.After(c.cfg.Patience):
-		}
 	}
 	return io.EOF
 }
 
 // settle lets end know when there is nothing to wait for. c.mu is held.
 func (c *Conn) settle() {
-	if c.ended && len(c.open) == 0 {
+	if c.ended && len(c.open) == 0 && c.writing == 0 {
 		select {
 		case <-c.answered:
 		default:
@@ -292,25 +293,43 @@ func (c *Conn) Write(_ context.Context, m jsonrpc.Message) error {
 	if err != nil {
 		return err
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	switch m := m.(type) {
 	case *jsonrpc.Response:
 		return c.answer(m.ID, data)
 	case *jsonrpc.Request:
-		if !c.spoken && strings.HasSuffix(m.Method, "/list_changed") {
+		if strings.HasSuffix(m.Method, "/list_changed") && !c.hasSpoken() {
 			return nil
 		}
 	}
 	return c.writeLine(data)
 }
 
-// answer writes the response to a request, or the batch that it completes. c.mu is
-// held.
+func (c *Conn) hasSpoken() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.spoken
+}
+
+// answer writes the response to a request, or the batch that it completes.
 func (c *Conn) answer(id jsonrpc.ID, data []byte) error {
+	if data = c.complete(id, data); data == nil {
+		return nil
+	}
+	err := c.writeLine(data)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.writing--
+	c.settle()
+	return err
+}
+
+// complete returns what is to be written once a request has data for its answer; nil if
+// others of its batch have none yet. The client may use the ID again.
+func (c *Conn) complete(id jsonrpc.ID, data []byte) []byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	of := c.open[id]
 	delete(c.open, id)
-	defer c.settle()
 	if of != nil {
 		of.answers = append(of.answers, data)
 		if of.left--; of.left > 0 {
@@ -318,22 +337,12 @@ func (c *Conn) answer(id jsonrpc.ID, data []byte) error {
 		}
 		data = of.json()
 	}
-	return c.writeLine(data)
+	c.writing++
+	return data
 }
 
 // refuse answers a line that has no request. A stream that is broken needs no answer.
-func (c *Conn) refuse(answer []byte) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	_ = c.writeLine(answer)
-}
-
-// writeLine writes data, which has no newline, as a line. c.mu is held.
-func (c *Conn) writeLine(data []byte) error {
-	c.spoken = true
-	_, err := c.cfg.Out.Write(append(data, '\n'))
-	return err
-}
+func (c *Conn) refuse(answer []byte) { _ = c.writeLine(answer) }
 
 // A batch is messages that came as one array, as clients of MCP 2025-03-26 may send
 // them: the answers go back as one, too.

@@ -34,6 +34,7 @@ func FuzzConn(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in []byte) {
 		var out bytes.Buffer
 		c := New(Config{In: bytes.NewReader(in), Out: &out, Max: limit, MaxBatch: maxBatch})
+		defer c.Close()
 		for {
 			m, err := c.Read(t.Context())
 			if err != nil {

@@ -26,8 +26,8 @@ type Stdio struct {
 type front interface {
 	// serve returns nil when there will be no more clients.
 	serve() error
-	// stop ends serve once calls are answered; false means that some were cut off,
-	// because they took longer than timeout.
+	// stop ends serve once calls are answered, and returns after timeout at the latest;
+	// false means that some were cut off, because they took longer.
 	stop(timeout time.Duration) bool
 	address() string
 }
@@ -79,10 +79,14 @@ func (f *stdioFront) serve() error {
 }
 
 func (f *stdioFront) stop(timeout time.Duration) bool {
-	began := time.Now()
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
 	f.end()
-	<-f.gone
-	return time.Since(began) < timeout
+	select {
+	case <-f.gone:
+	case <-ctx.Done(): // a call that is not safe to give up may go on for longer
+	}
+	return ctx.Err() == nil
 }
 
 func (f *stdioFront) address() string { return "stdio" }

@@ -377,3 +377,23 @@ func (l *logBuffer) String() string {
 	defer l.mu.Unlock()
 	return l.buf.String()
 }
+
+// TestStdioFrontStops holds that a client at streams is waited for only as long as it is
+// said to be, also where a call goes on that is not safe to give up.
+func TestStdioFrontStops(t *testing.T) {
+	for _, ends := range []bool{true, false} {
+		f := &stdioFront{gone: make(chan struct{})}
+		f.end = func() {
+			if ends {
+				close(f.gone)
+			}
+		}
+		timeout := patience
+		if !ends {
+			timeout = time.Millisecond
+		}
+		if got := f.stop(timeout); got != ends {
+			t.Errorf("a client that ends: %t; stop says %t", ends, got)
+		}
+	}
+}
