@@ -16,6 +16,11 @@ const keyExact = "bindery.dev/exact"
 // maxAnswerDepth is how deep an answer of a client may be nested.
 const maxAnswerDepth = 64
 
+// anyResult is what the SDK gets in the place of every result of a client. It decodes as
+// that of any request that a server makes, and nothing of it is held to the request: an
+// answer to a service's own question is for the service, whatever it says.
+const anyResult = `{"action":"","content":{"type":"text","text":""},"roots":[]}`
+
 // Exact returns what a message that [Message.Request] or [Answer] returned brings beside
 // what the SDK made of it, whose "_meta" is meta: of an answer the result as it was
 // written, of a request an object with those of "_meta" and "inputResponses" that it had.
@@ -29,8 +34,8 @@ func Exact(meta map[string]any) rawjson.Value {
 }
 
 // Answer returns data, a valid message that answers a request of the server's, as it goes
-// to the SDK, with what [Exact] finds again. A result that is no object, or not the same to
-// everybody (see [rawjson.Parse]), becomes an error.
+// to the SDK: with a result that only brings what [Exact] finds again. One that is no
+// object, or not the same to everybody (see [rawjson.Parse]), becomes an error.
 func Answer(data []byte) []byte {
 	envelope, _ := members(data)
 	if envelope["result"] == nil {
@@ -43,7 +48,7 @@ func Answer(data []byte) []byte {
 		envelope["error"] = json.RawMessage(`{"code":-32602,"message":"the result is of no use"}`)
 		return objectOf(envelope)
 	}
-	envelope["result"] = json.RawMessage(result.With("_meta", meta))
+	envelope["result"] = json.RawMessage(rawjson.Value(anyResult).With("_meta", meta))
 	return objectOf(envelope)
 }
 

@@ -62,7 +62,9 @@ func (e *endpoint) converse(ctx context.Context, tool *table.Tool, r call.Reques
 		}
 		var answers []byte
 		if answers, err = e.elicit(ctx, c.session, possible, lifetime(last)); err != nil {
-			return last, call.Stopped(last, call.Unanswered, "The client gave no answer to what the service asks."), nil
+			failed := call.Stopped(last, call.Unanswered, "The client gave no answer to what the service asks.")
+			failed.Err = err
+			return last, failed, nil
 		}
 		last, next, err = goOn(t, answers, r)
 		round++

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -469,30 +470,106 @@ func TestElicitLines(t *testing.T) {
 	} {
 		s, _ := serving(t, Config{}, lender(upstream(t, &desk{})))
 		p := serveStdio(t, s, "")
-		p.send(t, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}},"clientInfo":{"name":"reader","version":"1"}}}`)
-		p.next(t)
-		p.send(t, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
-		p.send(t, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"lend_book","arguments":{"book":"days"}}}`)
-		var question struct{ ID json.RawMessage }
-		if line := p.next(t); json.Unmarshal([]byte(line), &question) != nil || !strings.Contains(line, "elicitation/create") {
-			t.Fatalf("nothing is asked: %s", line)
-		}
-		p.send(t, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, question.ID, answer))
+		p.reply(t, "days", `"result":`+answer)
 		if got := p.next(t); !strings.Contains(got, want) {
 			t.Errorf("after %s the call is answered with %s, want %s", answer, got, want)
 		}
 	}
 }
 
-// TestCompleted holds that what the SDK fills in is in an answer, too.
+// TestElicitOwn has an older client answer what a service asks itself: the service gets
+// it, whether or not it is what the question asks for.
+func TestElicitOwn(t *testing.T) {
+	proof.Ran(t)
+	for _, answer := range []string{
+		`{"action":"accept","content":{"name":"Ada"}}`,
+		`{"action":"accept","content":{"name":7}}`,
+		`{"action":"accept","content":[7]}`,
+		`{"action":"accept"}`,
+		`{"action":7,"content":{"name":"Ada"}}`,
+		`{"roots":7,"role":7}`,
+	} {
+		d := &desk{}
+		s, _ := serving(t, Config{}, lender(upstream(t, d)))
+		p := serveStdio(t, s, "")
+		p.reply(t, "named", `"result":`+answer)
+		got := p.next(t)
+		if _, sent := d.last(); !strings.Contains(sent, `"answers":{"name":`+answer+`}`) {
+			t.Errorf("after %s the service got %s, the client %s", answer, sent, got)
+		}
+	}
+}
+
+// TestElicitOwnSampling has an older client answer with what is no message of a model.
+func TestElicitOwnSampling(t *testing.T) {
+	proof.Ran(t)
+	d := &desk{}
+	s, _ := serving(t, Config{}, lender(upstream(t, d)))
+	p := serveStdio(t, s, "")
+	p.reply(t, "twice", `"result":{"action":"accept","content":{}}`)
+	for _, answer := range []string{`{"content":{"type":"smell","smell":1.0}}`, `{"roots":"none"}`} {
+		p.answer(t, `"result":`+answer)
+	}
+	p.next(t)
+	if _, sent := d.last(); !strings.Contains(sent, `{"content":{"type":"smell","smell":1.0}}`) || !strings.Contains(sent, `{"roots":"none"}`) {
+		t.Errorf("the service got %s", sent)
+	}
+}
+
+// TestElicitLog holds that the log says why there is no answer, in no words of the client.
+func TestElicitLog(t *testing.T) {
+	proof.Ran(t)
+	log := &lines{}
+	s, _ := serving(t, Config{Log: slog.New(slog.NewJSONHandler(log, nil))}, lender(upstream(t, &desk{})))
+	p := serveStdio(t, s, "")
+	p.reply(t, "named", `"error":{"code":-7,"message":"secret-marker"}`)
+	if got := p.next(t); !strings.Contains(got, "gave no answer") {
+		t.Errorf("the call is answered with %s", got)
+	}
+	if said := strings.Join(log.all(), ""); !strings.Contains(said, `"err":"the client answered with error -7"`) || strings.Contains(said, "secret-marker") {
+		t.Errorf("the log has %s", said)
+	}
+}
+
+// reply has a client of an older revision call lend_book for a book, and answer what it is
+// asked then with a member of JSON-RPC.
+func (p *process) reply(t *testing.T, book, member string) {
+	t.Helper()
+	p.send(t, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":`+everything+`,"clientInfo":{"name":"reader","version":"1"}}}`)
+	p.next(t)
+	p.send(t, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	p.send(t, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"lend_book","arguments":{"book":"`+book+`"}}}`)
+	p.answer(t, member)
+}
+
+// answer answers the next question with a member of JSON-RPC.
+func (p *process) answer(t *testing.T, member string) {
+	t.Helper()
+	var question struct {
+		ID     json.RawMessage
+		Method string
+	}
+	if line := p.next(t); json.Unmarshal([]byte(line), &question) != nil || question.Method == "" {
+		t.Fatalf("nothing is asked: %s", line)
+	}
+	p.send(t, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,%s}`, question.ID, member))
+}
+
+// TestCompleted holds that an answer has the defaults of its form, as they are written
+// there, for what need not be filled in.
 func TestCompleted(t *testing.T) {
 	proof.Ran(t)
-	for _, tt := range []struct{ answer, want string }{
-		{`{"action":"accept","content":{"b":1.0}}`, `{"action":"accept","content":{"b":1.0,"a":"x","c":7}}`},
-		{`{"content": {} }`, `{"content": {"a":"x","b":1,"c":7} }`},
-		{`{"action":"decline"}`, `{"action":"decline"}`},
+	const form = `{"type":"object","properties":{"c":{"default":7},"b":{"type":"number","default":1.50},"a":{"default":"x"},"d":{"type":"string"},"e":{"default":"z"}},"required":["e"]}`
+	for _, tt := range []struct{ answer, form, want string }{
+		{`{"action":"accept","content":{"b":1.0}}`, form, `{"action":"accept","content":{"b":1.0,"a":"x","c":7}}`},
+		{`{"action":"accept","content": {} }`, form, `{"action":"accept","content": {"a":"x","b":1.50,"c":7} }`},
+		{`{"action":"accept","content":{"b":null}}`, ``, `{"action":"accept","content":{"b":null}}`},
+		{`{"action":"accept","content":{}}`, `{"properties":7,"required":{}}`, `{"action":"accept","content":{}}`},
+		{`{"action":"accept","content":[]}`, form, `{"action":"accept","content":[]}`},
+		{`{"action":"decline","content":{}}`, form, `{"action":"decline","content":{}}`},
+		{`{"action":"decline"}`, form, `{"action":"decline"}`},
 	} {
-		if got := completed(rawjson.Value(tt.answer), map[string]any{"a": "x", "b": 1.0, "c": 7.0}); string(got) != tt.want {
+		if got := completed(rawjson.Value(tt.answer), rawjson.Value(tt.form)); string(got) != tt.want {
 			t.Errorf("%s is completed to %s, want %s", tt.answer, got, tt.want)
 		}
 	}

@@ -3,10 +3,13 @@ package serve
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/bindery-dev/bindery/dataplane/call"
@@ -25,9 +28,12 @@ func lifetime(tool *table.Tool) time.Duration {
 	return table.DefaultLifetime
 }
 
+// errQuestion says that what a service wants a client to be asked cannot be asked.
+var errQuestion = errors.New("the service's question is none of MCP")
+
 // elicit asks the client of a session, one request after the other, and returns its
 // answers by key. It waits for at most patience in all, and no longer than the session
-// or the endpoint lasts.
+// or the endpoint lasts. The error has nothing that the client or the service wrote.
 func (e *endpoint) elicit(ctx context.Context, session *mcp.ServerSession, requests []call.InputRequest, patience time.Duration) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -43,12 +49,21 @@ func (e *endpoint) elicit(ctx context.Context, session *mcp.ServerSession, reque
 		}
 		answer, err := elicitOne(ctx, session, r)
 		if err != nil {
-			return nil, err
+			return nil, unanswered(err)
 		}
 		answers = append(rawjson.AppendQuote(answers, r.Key), ':')
 		answers = append(answers, answer...)
 	}
 	return append(answers, '}'), nil
+}
+
+// unanswered returns err, which was there in the place of an answer, for the log: of an
+// error that the client wrote only the code.
+func unanswered(err error) error {
+	if wrote := (*jsonrpc.Error)(nil); errors.As(err, &wrote) {
+		return fmt.Errorf("the client answered with error %d", wrote.Code)
+	}
+	return err
 }
 
 // elicitOne asks r and returns the answer as it was written.
@@ -57,20 +72,21 @@ func elicitOne(ctx context.Context, session *mcp.ServerSession, r call.InputRequ
 	case call.MethodElicit:
 		p := new(mcp.ElicitParams)
 		if err := json.Unmarshal(r.Params, p); err != nil {
-			return nil, err
+			return nil, errQuestion
 		}
-		if schema := r.Params.Member("requestedSchema"); schema != nil {
+		schema := r.Params.Member("requestedSchema")
+		if schema != nil {
 			p.RequestedSchema = json.RawMessage(schema) // as it came: its order is that of the form
 		}
 		answer, err := session.Elicit(ctx, p)
 		if err != nil {
 			return nil, err
 		}
-		return completed(message.Exact(answer.Meta), answer.Content), nil
+		return completed(message.Exact(answer.Meta), schema), nil
 	case call.MethodSample:
 		p := new(mcp.CreateMessageWithToolsParams)
 		if err := json.Unmarshal(r.Params, p); err != nil {
-			return nil, err
+			return nil, errQuestion
 		}
 		answer, err := session.CreateMessageWithTools(ctx, p)
 		if err != nil {
@@ -85,19 +101,35 @@ func elicitOne(ctx context.Context, session *mcp.ServerSession, r call.InputRequ
 	return message.Exact(answer.Meta), nil
 }
 
-// completed returns answer with what the SDK added to its content: the defaults of the
-// form.
-func completed(answer rawjson.Value, content map[string]any) rawjson.Value {
+// completed returns answer with the defaults that schema, that of the form, nil for none,
+// has for what is not in its content and need not be.
+func completed(answer, schema rawjson.Value) rawjson.Value {
+	action, _ := answer.Member("action").Text()
 	given := answer.Member("content")
-	if given.Kind() != rawjson.Object {
+	if action != "accept" || given.Kind() != rawjson.Object {
 		return answer
 	}
-	all := given
-	for _, name := range slices.Sorted(maps.Keys(content)) {
+	defaults := defaultsOf(schema)
+	for _, name := range slices.Sorted(maps.Keys(defaults)) {
 		if given.Member(name) == nil {
-			value, _ := json.Marshal(content[name]) // it was unmarshalled
-			all = all.With(name, value)
+			given = given.With(name, defaults[name])
 		}
 	}
-	return answer.With("content", all)
+	return answer.With("content", given)
+}
+
+// defaultsOf returns the defaults of the properties that schema does not require.
+func defaultsOf(schema rawjson.Value) map[string]rawjson.Value {
+	all := map[string]rawjson.Value{}
+	for name, property := range schema.Member("properties").Members() {
+		if value := property.Member("default"); value != nil {
+			text, _ := name.Text()
+			all[text] = value
+		}
+	}
+	for required := range schema.Member("required").Elements() {
+		text, _ := required.Text()
+		delete(all, text)
+	}
+	return all
 }
