@@ -3,6 +3,8 @@ package serve
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -103,10 +105,16 @@ func (e *endpoint) answerTools(next mcp.MethodHandler) mcp.MethodHandler {
 			e.narrow(e.current(), req)
 		}
 		res, err := next(ctx, method, req)
+		switch {
+		case err != nil && method == message.MethodInitialize && !isCoded(err):
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the client has met this endpoint already"}
+		case err != nil:
+			return nil, err // what the SDK returns beside it may be a pointer that is nil
+		}
 		if met, ok := res.(*mcp.InitializeResult); ok && met.ProtocolVersion < message.Structured {
 			met.ServerInfo = &mcp.Implementation{Name: met.ServerInfo.Name, Version: met.ServerInfo.Version}
 		}
-		return res, err
+		return res, nil
 	}
 }
 
@@ -126,17 +134,33 @@ func (e *endpoint) endListening(next mcp.MethodHandler) mcp.MethodHandler {
 }
 
 // survive is the middleware that turns a panic into an error: the SDK runs
-// requests on goroutines of its own, where one would end the node.
+// requests on goroutines of its own, where one would end the node. An error without a
+// code of JSON-RPC becomes the same one: its text is not made for clients.
 func (e *endpoint) survive(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (res mcp.Result, err error) {
 		defer func() {
 			if p := recover(); p != nil {
 				logPanic(e.watch.log, p, "endpoint", e.path, "method", method)
-				res, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error"}
+				res, err = nil, internalError()
 			}
 		}()
-		return next(ctx, method, req)
+		res, err = next(ctx, method, req)
+		if err != nil && !isCoded(err) && !strings.HasPrefix(method, "notifications/") { // they get no answer
+			e.watch.log.Error("request failed", "endpoint", e.path, "method", method, "error", fmt.Sprintf("%T", err)) // its text may repeat the request
+			return nil, internalError()
+		}
+		return res, err
 	}
+}
+
+func internalError() error {
+	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error"}
+}
+
+// isCoded reports whether err has the code that JSON-RPC asks for.
+func isCoded(err error) bool {
+	coded := (*jsonrpc.Error)(nil)
+	return errors.As(err, &coded) && coded.Code != 0
 }
 
 // bound returns ctx, ended also by the end of the endpoint.

@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -287,8 +288,13 @@ func (c *Conn) begin(id jsonrpc.ID, of *batch) bool {
 }
 
 // Write writes a message as a line. A notice of change is dropped while a client has
-// heard nothing: it knows of nothing that could have changed.
+// heard nothing: it knows of nothing that could have changed. An error without a code of
+// JSON-RPC, such as the SDK has for a request that is cancelled before it is looked at, is
+// written as an internal one: its text may repeat anything.
 func (c *Conn) Write(_ context.Context, m jsonrpc.Message) error {
+	if r, ok := m.(*jsonrpc.Response); ok && r.Error != nil && !isCoded(r.Error) {
+		m = &jsonrpc.Response{ID: r.ID, Error: &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error"}}
+	}
 	data, err := jsonrpc.EncodeMessage(m)
 	if err != nil {
 		return err
@@ -302,6 +308,11 @@ func (c *Conn) Write(_ context.Context, m jsonrpc.Message) error {
 		}
 	}
 	return c.writeLine(data)
+}
+
+func isCoded(err error) bool {
+	coded := (*jsonrpc.Error)(nil)
+	return errors.As(err, &coded) && coded.Code != 0
 }
 
 func (c *Conn) hasSpoken() bool {

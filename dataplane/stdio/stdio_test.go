@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -41,7 +42,11 @@ func FuzzConn(f *testing.F) {
 				break
 			}
 			if r, ok := m.(*jsonrpc.Request); ok && r.IsCall() {
-				if err := c.Write(t.Context(), &jsonrpc.Response{ID: r.ID, Result: json.RawMessage(`{}`)}); err != nil {
+				answer := &jsonrpc.Response{ID: r.ID, Result: json.RawMessage(`{}`)}
+				if r.Method == "x" {
+					answer = &jsonrpc.Response{ID: r.ID, Error: errors.New("an error of the SDK's")}
+				}
+				if err := c.Write(t.Context(), answer); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -58,11 +63,12 @@ func FuzzConn(f *testing.F) {
 	})
 }
 
-// isAnswer reports whether a line is a response or a batch of them.
+// isAnswer reports whether a line is a response, whose error has a code, or a batch of them.
 func isAnswer(line string) bool {
 	type response struct {
-		JSONRPC       string
-		Result, Error json.RawMessage
+		JSONRPC string
+		Result  json.RawMessage
+		Error   *struct{ Code int }
 	}
 	var all []response
 	if !strings.HasPrefix(line, "[") {
@@ -72,7 +78,7 @@ func isAnswer(line string) bool {
 		return false
 	}
 	for _, r := range all {
-		if r.JSONRPC != "2.0" || (r.Result == nil) == (r.Error == nil) {
+		if r.JSONRPC != "2.0" || (r.Result == nil) == (r.Error == nil) || r.Error != nil && r.Error.Code == 0 {
 			return false
 		}
 	}
