@@ -23,13 +23,22 @@ func VersionOf(h http.Header) (string, *Refusal) {
 	if version == "" {
 		return unsaid, nil
 	}
+	if refused := checkVersion(version); refused != nil {
+		return "", refused
+	}
+	return version, nil
+}
+
+// checkVersion returns why version is no revision of the protocol that is served; nil if
+// it is one.
+func checkVersion(version string) *Refusal {
 	supported := mcp.SupportedProtocolVersions()
 	if slices.Contains(supported, version) {
-		return version, nil
+		return nil
 	}
 	// Texts always marshal.
 	data, _ := json.Marshal(mcp.UnsupportedProtocolVersionData{Supported: supported, Requested: version[:min(len(version), maxVersion)]})
-	return "", &Refusal{Status: http.StatusBadRequest, Code: mcp.CodeUnsupportedProtocolVersion, Message: "unsupported protocol version", Data: data}
+	return &Refusal{Status: http.StatusBadRequest, Code: mcp.CodeUnsupportedProtocolVersion, Message: "unsupported protocol version", Data: data}
 }
 
 // CheckMedia returns why a POST with the header h is not answered; nil when it is.

@@ -101,17 +101,58 @@ func (m *Message) Check(h http.Header) *Refusal {
 	case m.ID == nil:
 		return m.checkMethodHeader(h, version)
 	}
-	if method, ok := methodOf(m.Method); !ok || !method.isIn(version) {
-		return &Refusal{Code: jsonrpc.CodeMethodNotFound, Message: "this endpoint has no such method in this revision of the protocol"}
+	if refused := m.checkMethod(version); refused != nil {
+		return refused
 	}
 	if refused := m.checkEra(h, version); refused != nil {
 		return refused
 	}
-	return m.CheckParams()
+	return m.checkParams()
 }
 
-// CheckParams holds the parameters to the method, if that is one.
-func (m *Message) CheckParams() *Refusal {
+// CheckMet is [Message.Check] for a message that came without headers. It holds a request
+// to the revision of the protocol that its "_meta" says, or else to met, which its sender
+// and the endpoint agreed on; "" before they have met.
+func (m *Message) CheckMet(met string) *Refusal {
+	if !m.IsRequest() {
+		return nil
+	}
+	said := m.revision()
+	if said != "" {
+		if refused := checkVersion(said); refused != nil {
+			return refused
+		}
+	}
+	version := met
+	if said >= Modern {
+		version = said
+	}
+	if refused := m.checkMethod(version); refused != nil {
+		return refused
+	}
+	if version == "" && m.Method != MethodInitialize && m.Method != methodPing {
+		return notARequest("comes before the client is initialized")
+	}
+	return m.checkParams()
+}
+
+// checkMethod holds the method to a revision of the protocol, "" for any before [Modern].
+func (m *Message) checkMethod(version string) *Refusal {
+	if method, ok := methodOf(m.Method); !ok || !method.isIn(version) {
+		return &Refusal{Code: jsonrpc.CodeMethodNotFound, Message: "this endpoint has no such method in this revision of the protocol"}
+	}
+	return nil
+}
+
+// revision returns the revision of the protocol that the body says; "" for none.
+func (m *Message) revision() string {
+	meta, _ := members(m.Param["_meta"])
+	said, _ := text(meta[KeyVersion])
+	return said
+}
+
+// checkParams holds the parameters to the method, if that is one.
+func (m *Message) checkParams() *Refusal {
 	method, ok := methodOf(m.Method)
 	if ok && (m.Params == nil && !method.optional || m.Params != nil && json.Unmarshal(m.Params, method.params) != nil) {
 		return &Refusal{Code: jsonrpc.CodeInvalidParams, Message: "params are not those that " + m.Method + " takes"}
@@ -122,8 +163,7 @@ func (m *Message) CheckParams() *Refusal {
 // checkEra holds what the body says of the protocol's revision to what the header
 // says.
 func (m *Message) checkEra(h http.Header, version string) *Refusal {
-	meta, _ := members(m.Param["_meta"])
-	said, _ := text(meta[KeyVersion])
+	said := m.revision()
 	switch {
 	case version >= Modern && said == "":
 		return &Refusal{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("params have no %q in _meta", KeyVersion)}
@@ -184,7 +224,7 @@ func methodOf(name string) (method, bool) {
 	switch name {
 	case MethodInitialize:
 		return method{params: new(mcp.InitializeParams), until: Modern}, true
-	case "ping":
+	case methodPing:
 		return method{params: new(mcp.PingParams), optional: true, until: Modern}, true
 	case MethodSetLevel:
 		return method{params: new(mcp.SetLoggingLevelParams), until: Modern}, true

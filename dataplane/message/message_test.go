@@ -3,9 +3,13 @@ package message
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 const (
@@ -111,6 +115,43 @@ func TestRefusalsRepeatNothing(t *testing.T) {
 			if refused == nil || strings.Contains(refused.Message+string(refused.Data), marker) {
 				t.Errorf("%s in revision %q: %+v", body, version, refused)
 			}
+		}
+	}
+}
+
+// TestCheckMet holds messages that come without headers to a revision of the protocol:
+// their own, or the one that was agreed on.
+func TestCheckMet(t *testing.T) {
+	const (
+		none   = jsonrpc.CodeMethodNotFound
+		params = jsonrpc.CodeInvalidParams
+		unmet  = jsonrpc.CodeInvalidRequest
+	)
+	for _, tt := range []struct {
+		method, said, met string
+		want              int64 // 0: it is taken
+	}{
+		{"ping", "", "", 0}, {"initialize", "", "", params}, {"tools/list", "", "", unmet}, {"server/discover", "", "", none}, {"books/burn", "", "", none},
+		{"tools/list", "", LastHandshake, 0}, {"subscriptions/listen", "", LastHandshake, none}, {"tools/call", "", LastHandshake, params},
+		{"tools/list", Modern, "", 0}, {"tools/list", Modern, LastHandshake, 0}, {"ping", Modern, LastHandshake, none}, {"server/discover", Modern, "", 0},
+		{"tools/list", LastHandshake, "", unmet}, {"tools/list", Structured, LastHandshake, 0}, {"tools/list", "1999-01-01", LastHandshake, mcp.CodeUnsupportedProtocolVersion},
+		{"notifications/cancelled", "", LastHandshake, none},
+	} {
+		data := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q}`, tt.method)
+		if tt.said != "" {
+			data = strings.Replace(data, `}`, fmt.Sprintf(`,"params":{"_meta":{%q:%q}}}`, KeyVersion, tt.said), 1)
+		}
+		m, refused := Open([]byte(data))
+		if refused != nil {
+			t.Fatal(refused.Message)
+		}
+		if refused = m.CheckMet(tt.met); (refused == nil) != (tt.want == 0) || refused != nil && refused.Code != tt.want {
+			t.Errorf("%s, met %q: %+v, want %d", data, tt.met, refused, tt.want)
+		}
+	}
+	for _, data := range []string{`{"jsonrpc":"2.0","method":"books/burn"}`, `{"jsonrpc":"2.0","id":1,"result":{}}`} {
+		if m, _ := Open([]byte(data)); m.CheckMet("") != nil {
+			t.Errorf("%s is refused", data)
 		}
 	}
 }

@@ -29,6 +29,7 @@ const (
 	MethodInitialize = "initialize"
 	MethodDiscover   = "server/discover"
 	MethodSetLevel   = "logging/setLevel"
+	methodPing       = "ping"
 )
 
 // The members of "_meta" that say how a modern client speaks.

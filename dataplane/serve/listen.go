@@ -22,6 +22,9 @@ import (
 type mux struct {
 	*stdio.Conn
 	mcp *mcp.Server
+	// met is the revision of the protocol that the first initialize leads to; "" before.
+	// Only Read looks at it.
+	met string
 
 	mu       sync.Mutex
 	open     map[jsonrpc.ID]*subscription
@@ -29,8 +32,12 @@ type mux struct {
 	empty    bool // nothing is said any more
 }
 
-func newMux(conn *stdio.Conn, server *mcp.Server) *mux {
-	return &mux{Conn: conn, mcp: server, open: map[jsonrpc.ID]*subscription{}}
+// newMux returns the connection that cfg says, but for what it takes, to server.
+func newMux(server *mcp.Server, cfg stdio.Config) *mux {
+	x := &mux{mcp: server, open: map[jsonrpc.ID]*subscription{}}
+	cfg.Take = x.take
+	x.Conn = stdio.New(cfg)
+	return x
 }
 
 // Connect returns x.
@@ -45,6 +52,7 @@ func (x *mux) Read(ctx context.Context) (jsonrpc.Message, error) {
 		}
 		r, ok := m.(*jsonrpc.Request)
 		if !ok || !x.begin(r) && !x.cancel(r) {
+			x.note(r)
 			return m, nil
 		}
 	}

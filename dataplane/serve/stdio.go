@@ -12,7 +12,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/bindery-dev/bindery/dataplane/call"
 	"github.com/bindery-dev/bindery/dataplane/message"
+	"github.com/bindery-dev/bindery/dataplane/rawjson"
 	"github.com/bindery-dev/bindery/dataplane/stdio"
 	"github.com/bindery-dev/bindery/dataplane/table"
 )
@@ -47,12 +49,11 @@ func (s *Server) ServeStdio(ctx context.Context, streams Stdio) {
 	e.only = streams.Endpoint == ""
 	e.mcp.AddReceivingMiddleware(e.awaitTable(s.first))
 	defer s.admit(e)()
-	conn := stdio.New(stdio.Config{
-		In: streams.In, Out: streams.Out, Max: int(s.maxBody), MaxBatch: message.MaxBatch, Take: takeMessage, Patience: streams.Patience, Ended: e.end,
+	mux := newMux(e.mcp, stdio.Config{
+		In: streams.In, Out: streams.Out, Max: int(s.maxBody), MaxBatch: message.MaxBatch, Patience: streams.Patience, Ended: e.end,
 	})
-	stop := context.AfterFunc(ctx, conn.Stop)
+	stop := context.AfterFunc(ctx, mux.Stop)
 	defer stop()
-	mux := newMux(conn, e.mcp)
 	defer mux.clear()
 	session, err := e.mcp.Connect(ctx, mux, nil)
 	if err == nil {
@@ -140,22 +141,32 @@ func await(ctx context.Context, first <-chan struct{}, d time.Duration) bool {
 	}
 }
 
-// takeMessage returns a message that is valid JSON, as it goes to the SDK, or why it does
-// not.
-func takeMessage(data []byte) ([]byte, *stdio.Refusal) {
+// take returns a message that is valid JSON, as it goes to the SDK, or why it does not.
+func (x *mux) take(data []byte) ([]byte, *stdio.Refusal) {
 	m, refused := message.Open(data)
-	if refused == nil && m.ID != nil {
-		refused = m.CheckParams()
+	if refused == nil {
+		refused = m.CheckMet(x.met)
 	}
 	switch {
 	case refused != nil:
-		return nil, &stdio.Refusal{Code: refused.Code, Message: refused.Message, ID: m.ID}
+		return nil, &stdio.Refusal{Code: refused.Code, Message: refused.Message, Data: refused.Data, ID: m.ID}
 	case m.IsAnswer:
 		return message.Answer(data), nil
 	case m.IsRequest():
 		return m.Request(m.ID), nil
 	}
 	return data, nil
+}
+
+// note has later requests held to the revision of the protocol that r, nil for none, leads
+// to if it is the first initialize.
+func (x *mux) note(r *jsonrpc.Request) {
+	if r == nil || r.Method != message.MethodInitialize || !r.IsCall() || x.met != "" {
+		return
+	}
+	params, _ := rawjson.Parse(r.Params, call.MaxDepth+1) // take has looked at every member
+	wanted, _ := params.Member("protocolVersion").Text()
+	x.met = spoken(wanted, nil)
 }
 
 // An EndpointError says that a client at streams cannot be given an endpoint.

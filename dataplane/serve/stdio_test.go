@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -161,8 +162,13 @@ func TestStdioLines(t *testing.T) {
 		{"id with a character in two halves", `{"jsonrpc":"2.0","id":"\ud83d\ude00","method":"ping"}`, `{"jsonrpc":"2.0","id":"😀","result":{}}`},
 		{"one id twice", `[{"jsonrpc":"2.0","id":4,"method":"ping"},{"jsonrpc":"2.0","id":4,"method":"ping"}]`, `[{"error":{"code":-32600,"message":"id is that of a request that is not answered yet"},"id":null,"jsonrpc":"2.0"},{"jsonrpc":"2.0","id":4,"result":{}}]`},
 		{"bad call", `{"jsonrpc":"2.0","id":"5","method":"tools/call","params":{"name":"get_book","arguments":["secret"],"_meta":7}}`, `{"error":{"code":-32602,"message":"params are not those that tools/call takes"},"id":"5","jsonrpc":"2.0"}`},
-		{"unknown method", `{"jsonrpc":"2.0","id":6,"method":"books/burn"}`, `{"jsonrpc":"2.0","id":6,"error":{"code":-32601,"message":"method not found: \"books/burn\""}}`},
-		{"odd listen", `{"jsonrpc":"2.0","id":12,"method":"subscriptions/listen","params":{"\ud800":1}}`, `{"jsonrpc":"2.0","id":12,"error":{"code":-32602,"message":"invalid params: missing required 'notifications' field"}}`},
+		{"unknown method", `{"jsonrpc":"2.0","id":6,"method":"books/burn"}`, `{"error":{"code":-32601,"message":"this endpoint has no such method in this revision of the protocol"},"id":6,"jsonrpc":"2.0"}`},
+		{"listen of an older client", `{"jsonrpc":"2.0","id":18,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true}}}`, `{"error":{"code":-32601,"message":"this endpoint has no such method in this revision of the protocol"},"id":18,"jsonrpc":"2.0"}`},
+		{"odd listen", `{"jsonrpc":"2.0","id":12,"method":"subscriptions/listen","params":{"\ud800":1,` + modernMeta + `}}`, `{"jsonrpc":"2.0","id":12,"error":{"code":-32602,"message":"invalid params: missing required 'notifications' field"}}`},
+		{"ping of a modern client", `{"jsonrpc":"2.0","id":19,"method":"ping","params":{` + modernMeta + `}}`, `{"error":{"code":-32601,"message":"this endpoint has no such method in this revision of the protocol"},"id":19,"jsonrpc":"2.0"}`},
+		{"revision that there is not", `{"jsonrpc":"2.0","id":20,"method":"ping","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2099-01-01` + strings.Repeat("x", 100) + `"}}}`, `{"error":{"code":-32022,"data":{"supported":["2026-07-28","2025-11-25","2025-06-18","2025-03-26","2024-11-05"],"requested":"2099-01-01xxxxxxxxxxxxxxxxxxxxxx"},"message":"unsupported protocol version"},"id":20,"jsonrpc":"2.0"}`},
+		{"notification with an id", `{"jsonrpc":"2.0","id":21,"method":"notifications/cancelled","params":{"_meta":"4242424242424242"}}`, `{"error":{"code":-32601,"message":"this endpoint has no such method in this revision of the protocol"},"id":21,"jsonrpc":"2.0"}`},
+		{"initialize again", `{"jsonrpc":"2.0","id":22,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"reader","version":"1"}}}`, `{"jsonrpc":"2.0","id":22,"error":{"code":-32600,"message":"the client has met this endpoint already"}}`},
 		{"odd cancellation", `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"\ud800":1,"requestId":[7]}}` + "\n" + `{"jsonrpc":"2.0","id":13,"method":"ping"}`, `{"jsonrpc":"2.0","id":13,"result":{}}`},
 		{"carriage return", "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}\r", `{"jsonrpc":"2.0","id":7,"result":{}}`},
 		{"after empty lines", "\n \n{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"ping\"}", `{"jsonrpc":"2.0","id":8,"result":{}}`},
@@ -375,6 +381,172 @@ func TestStdioStuck(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestStdioUnmet has a client ask for what takes an initialize before there was one, and
+// fail at that, too: it can go on.
+func TestStdioUnmet(t *testing.T) {
+	proof.Ran(t)
+	s, _ := serving(t, Config{}, librarytest.Binding("127.0.0.1:9"))
+	p := serveStdio(t, s, "")
+	unmet := `"error":{"code":-32600,"message":"the message comes before the client is initialized"}`
+	initialize := `{"jsonrpc":"2.0","id":%s,"method":"initialize","params":{"protocolVersion":%s,"capabilities":{},"clientInfo":{"name":"reader","version":"1"}}}`
+	for _, tt := range []struct{ line, want string }{
+		{`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, unmet},
+		{`{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"info"}}`, unmet},
+		{`{"jsonrpc":"2.0","id":1,"method":"ping"}`, `"result":{}`},
+		{fmt.Sprintf(initialize, `1`, `7`), `"code":-32602`},
+		{fmt.Sprintf(initialize, `1.5`, `"2025-11-25"`), `"code":-32600`},
+		{`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, unmet},
+		{fmt.Sprintf(initialize, `1`, `"2025-11-25"`), `"protocolVersion":"2025-11-25"`},
+		{`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, `"tools":[`},
+	} {
+		p.send(t, tt.line)
+		if got := p.next(t); !strings.Contains(got, tt.want) {
+			t.Errorf("%s is answered with %s, want %s", tt.line, got, tt.want)
+		}
+	}
+}
+
+// TestStdioModern has a client that says its revision with every request: that takes no
+// initialize, and one that comes later changes nothing.
+func TestStdioModern(t *testing.T) {
+	proof.Ran(t)
+	s, _ := serving(t, Config{}, librarytest.Binding("127.0.0.1:9"))
+	p := serveStdio(t, s, "")
+	list := `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{` + modernMeta + `}}`
+	for _, tt := range []struct{ line, want string }{
+		{list, `"tools":[`},
+		{`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, `"code":-32600`},
+		{`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"reader","version":"1"}}}`, `"code":-32600`},
+		{list, `"tools":[`},
+	} {
+		p.send(t, tt.line)
+		if got := p.next(t); !strings.Contains(got, tt.want) {
+			t.Errorf("%s is answered with %s, want %s", tt.line, got, tt.want)
+		}
+	}
+}
+
+// oddMethods are all methods of MCP, of clients and of servers, and some that are none.
+var oddMethods = []string{
+	"initialize", "ping", "logging/setLevel", "server/discover", "subscriptions/listen", "tools/list", "tools/call", "prompts/list", "prompts/get",
+	"resources/list", "resources/templates/list", "resources/read", "resources/subscribe", "resources/unsubscribe", "completion/complete",
+	"tasks/get", "tasks/list", "tasks/cancel", "tasks/result", "roots/list", "sampling/createMessage", "elicitation/create",
+	"notifications/cancelled", "notifications/initialized", "notifications/progress", "notifications/roots/list_changed",
+	"rpc.x", "", "tools/call" + longText,
+}
+
+// longText is more than an answer may repeat of a name.
+var longText = strings.Repeat("M4RK3R", 20)
+
+// oddParams are parameters that some method takes, and that none does; "" for none. A URI
+// may come back whole: MCP has that in the error for a resource that there is not.
+var oddParams = []string{
+	``, `null`, `{}`, `[]`, `"secret-marker"`, `5`, `{"secret-marker":1,"secret-marker":1}`,
+	`{"name":5}`, `{"name":null}`, `{"name":""}`, `{"name":"` + longText + `"}`, `{"name":"get_book"}`, `{"name":"get_book","arguments":[]}`, `{"name":"get_book","arguments":null}`,
+	`{"name":"get_book","arguments":{"id":"secret-marker","id":1}}`, `{"name":"get_book","arguments":{"id":{"secret-marker":1}}}`, `{"name":"discuss","arguments":{"book":7}}`, `{"name":"search","arguments":7}`,
+	`{"cursor":5}`, `{"cursor":null}`, `{"cursor":""}`, `{"cursor":"secret-marker"}`,
+	`{"uri":5}`, `{"uri":""}`, `{"uri":"library:none"}`, `{"uri":"library://books/none"}`,
+	`{"level":"secret-marker"}`, `{"level":"info"}`, `{"level":5}`,
+	`{"ref":{"type":"ref/prompt","name":"` + longText + `"},"argument":{"name":"a","value":"b"}}`, `{"ref":{"type":"secret-marker"},"argument":{"name":"a","value":"b"}}`,
+	`{"ref":null}`, `{"ref":{"type":"ref/resource","uri":"` + longText + `"},"argument":{"name":"secret-marker","value":"b"}}`, `{"ref":{"type":"ref/prompt","name":"discuss"},"argument":"secret-marker"}`,
+	`{"protocolVersion":5}`, `{"protocolVersion":"2026-07-28"}`, `{"protocolVersion":"secret-marker","capabilities":"secret-marker"}`, `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":7}}`,
+	`{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}`, `{"protocolVersion":"secret-marker","capabilities":{},"clientInfo":{"name":"t","version":"1"}}`,
+	`{"_meta":5}`, `{"_meta":"secret-marker"}`, `{"_meta":{"progressToken":{"secret-marker":1}}}`, `{"_meta":{"progressToken":1.5},"name":"get_book","arguments":{"id":"1"}}`,
+	`{"_meta":{"io.modelcontextprotocol/protocolVersion":5}}`, `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2025-06-18"}}`,
+	`{"_meta":{"io.modelcontextprotocol/protocolVersion":"3` + longText + `"}}`, `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}`,
+	`{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":"secret-marker"}}`,
+	`{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":"secret-marker"}}`,
+	`{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/logLevel":["secret-marker"]}}`,
+	`{` + modernMeta + `}`, `{"name":"get_book","arguments":{"id":"1"},` + modernMeta + `}`, `{"notifications":{"toolsListChanged":true},` + modernMeta + `}`,
+	`{"notifications":{"toolsListChanged":"secret-marker"},` + modernMeta + `}`, `{"notifications":["secret-marker"],` + modernMeta + `}`, `{"notifications":{"resourceSubscriptions":["secret-marker"]},` + modernMeta + `}`,
+	`{"requestState":5,"name":"get_book"}`, `{"requestState":"secret-marker","name":"get_book",` + modernMeta + `}`, `{"inputResponses":5,"name":"get_book"}`, `{"inputResponses":{"a":"secret-marker"},"name":"get_book"}`,
+	`{"inputResponses":{"a":{"action":"secret-marker"}},"name":"get_book",` + modernMeta + `}`, `{"taskId":"secret-marker"}`, `{"task":{"ttl":1},"name":"get_book"}`, `{"requestId":"secret-marker"}`, `{"requestId":[]}`,
+}
+
+// TestStdioOddRequests has clients ask for every method with parameters of every kind,
+// before they are initialized and after. Each request has its answer, which is one of
+// JSON-RPC and repeats nothing but as much of a name as is bounded; nothing panics, and
+// nothing is an error that nobody foresaw.
+func TestStdioOddRequests(t *testing.T) {
+	proof.Ran(t)
+	log := &lines{}
+	b := librarytest.Prompting(upstream(t, librarytest.Upstream()))
+	s, _ := serving(t, Config{Log: slog.New(slog.NewJSONHandler(log, nil))}, b)
+	for _, met := range []string{"", "2024-11-05", message.LastHandshake} {
+		for _, method := range oddMethods {
+			sent := make([]string, len(oddParams))
+			for i, params := range oddParams {
+				if params != "" {
+					params = `,"params":` + params
+				}
+				sent[i] = fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q%s}`, i, method, params)
+			}
+			for i, got := range askAll(t, s, met, sent) {
+				if problem := oddAnswer(got); problem != "" {
+					t.Errorf("met %q: %s is answered with %s: %s", met, sent[i], got, problem)
+				}
+			}
+		}
+	}
+	for _, line := range log.all() {
+		if strings.Contains(line, "panicked") || strings.Contains(line, "request failed") || strings.Contains(line, "secret-marker") {
+			t.Errorf("the log has %s", line)
+		}
+	}
+}
+
+// askAll has a client that is initialized with version, "" for not at all, send requests
+// whose ids are their indexes, and returns the answers.
+func askAll(t *testing.T, s *Server, version string, requests []string) []string {
+	t.Helper()
+	p := serveStdio(t, s, "")
+	if version != "" {
+		p.send(t, `{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"`+version+`","capabilities":{},"clientInfo":{"name":"reader","version":"1"}}}`)
+		p.next(t)
+	}
+	go func() {
+		_, _ = io.WriteString(p.in, strings.Join(requests, "\n")+"\n") // who does not take them has no answers
+		p.in.Close()
+	}()
+	said, err := io.ReadAll(p.out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers := make([]string, len(requests))
+	for line := range strings.Lines(string(said)) {
+		var m struct{ ID *int }
+		if json.Unmarshal([]byte(line), &m) == nil && m.ID != nil {
+			answers[*m.ID] += line
+		}
+	}
+	return answers
+}
+
+// oddAnswer returns what is wrong with the answer to a request; "" for nothing.
+func oddAnswer(answer string) string {
+	var m struct {
+		JSONRPC string
+		Result  json.RawMessage
+		Error   *struct {
+			Code    int
+			Message string
+		}
+	}
+	switch err := json.Unmarshal([]byte(answer), &m); {
+	case err != nil || m.JSONRPC != "2.0" || (m.Result == nil) == (m.Error == nil):
+		return "it is not one of JSON-RPC"
+	case m.Error != nil && (m.Error.Code == 0 || m.Error.Message == ""):
+		return "it has no code or no message"
+	case m.Error != nil && m.Error.Code == jsonrpc.CodeInternalError:
+		return "nobody foresaw it"
+	case strings.Contains(answer, "secret-marker") || strings.Contains(answer, longText[:70]):
+		return "it repeats the request"
+	case strings.Contains(answer, "Go struct") || strings.Contains(answer, "json:"):
+		return "it says how the server is made"
+	}
+	return ""
 }
 
 // TestStdioPanic has a call panic: it is answered, stdout keeps to the protocol, and
