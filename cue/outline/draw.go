@@ -50,10 +50,13 @@ func (n *node) child(label ast.Label) *node {
 		return n.pattern(list)
 	}
 	name, _, err := ast.LabelName(label)
-	if err != nil { // an interpolation or an expression: its label is not known
-		return n.matching(nil)
+	if err == nil {
+		return n.named(name)
 	}
-	return n.named(name)
+	if x, ok := label.(*ast.Interpolation); ok {
+		return n.matching(x)
+	}
+	return n.matching(nil) // an expression: its label is not known
 }
 
 func (n *node) named(name string) *node {

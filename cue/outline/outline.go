@@ -295,6 +295,8 @@ func matches(scope *node, pattern ast.Expr, label string) bool {
 		return err != nil || s == label
 	case *ast.UnaryExpr:
 		return compares(scope, x, label)
+	case *ast.Interpolation:
+		return completes(scope, x, label)
 	case *ast.BinaryExpr:
 		switch x.Op {
 		case token.OR:
@@ -334,6 +336,37 @@ func compares(scope *node, x *ast.UnaryExpr, label string) bool {
 		return re == nil || re.MatchString(label) == (x.Op == token.MAT)
 	}
 	return true
+}
+
+// completes reports whether an interpolation can give the label: what it writes out is
+// there, and anything between.
+func completes(scope *node, x *ast.Interpolation, label string) bool {
+	first, last := x.Quotes()
+	if first == nil || last == nil {
+		return true
+	}
+	info, skip, _, err := literal.ParseQuotes(first.Value, last.Value)
+	if err != nil {
+		return true
+	}
+	var re strings.Builder
+	for i := 0; i < len(x.Elts); i += 2 {
+		lit, ok := x.Elts[i].(*ast.BasicLit)
+		if !ok || len(lit.Value) < skip {
+			return true
+		}
+		s, err := info.Unquote(lit.Value[skip:])
+		if err != nil {
+			return true
+		}
+		if i > 0 {
+			re.WriteString(".*")
+		}
+		re.WriteString(regexp.QuoteMeta(s))
+		skip = len(")")
+	}
+	whole := scope.regexp("(?s)^" + re.String() + "$")
+	return whole == nil || whole.MatchString(label)
 }
 
 func position(p token.Pos) *sourcev1.Position {

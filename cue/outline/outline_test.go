@@ -29,6 +29,8 @@ texts: [#Text]: f: 6
 list: [{g: 7}, {g: 8}, ...{h: 9}]
 computed: {dev: 1, prod: 2}[env]
 odd: "\(env)": i: 10
+odd: "t-\(env)-\(env)\n": l: 15
+raw: #"a\n\#(env)"#: m: 16
 `
 
 const child = `package p
@@ -78,6 +80,10 @@ func TestPlaces(t *testing.T) {
 		{"list.1.g", "p.cue:15:17 Literal"},
 		{"list.5.h", "p.cue:15:28 Matched"},
 		{"odd.anything.i", "p.cue:17:16 Matched"},
+		{"odd.t-1-2\n.l", "p.cue:18:27 Matched"},
+		{"odd.u-1-2\n.l", ""},
+		{"odd.t-1\n.l", ""},
+		{"raw.a\\n5.m", "p.cue:19:22 Matched"},
 		{"nothing", ""},
 	}
 	for _, tt := range tests {
