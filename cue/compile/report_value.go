@@ -30,11 +30,35 @@ func visible(shape outline.Cursor) []string {
 }
 
 func (x examiner) notAllowed(v value, own []errors.Error) {
+	if x.language(v.path).Exists() {
+		if ref, at := x.closing(v.path); ref.Name != "" || v.where() == nil {
+			x.closed(ref, at)
+			return
+		}
+	}
 	p := v.atLabel("unknown-field", "")
 	if p.Pos == nil {
 		p.Pos = v.culprit(own)
 	}
 	x.list.Errorf(p, "field %q is not allowed here", v.label())
+}
+
+// closed reports a definition that ref refers to, which leaves no room at a path for what
+// the language has there. It says no field: there are as many as the language has.
+func (x examiner) closed(ref outline.Reference, path []string) {
+	name, held := ref.Name, x.heldTo(path)
+	if name == "" {
+		name = "what this refers to"
+	}
+	hint := "write " + name + ": bind." + held + " & {...}"
+	switch {
+	case held == "":
+		hint = `end it with "..."`
+	case !strings.HasPrefix(name, "#") || strings.Contains(name, "."):
+		hint = "begin it with bind." + held + " & where it is defined"
+	}
+	x.list.Errorf(diag.Problem{Pos: ref.Pos, Code: "closed-definition", Path: dotted(path...), Hint: hint},
+		"%s is closed, and has no room for all that the language has here", name)
 }
 
 func (x examiner) missingField(v value, shape outline.Cursor) {

@@ -182,10 +182,12 @@ func requiredOf(t *irv1.Tool, rules []*irv1.MetaRule) []string {
 }
 
 // checkServes reports a binding, at v, that gives clients nothing, and warns of its
-// hidden tools that nothing calls. All of it has been read.
+// hidden tools that nothing calls. All of it has been read. What does not evaluate has
+// been reported, and may well be something.
 func (rd *reading) checkServes(v value) {
 	b := rd.out.ir
-	if len(b.GetTools())+len(b.GetPrompts())+len(b.GetResources())+len(b.GetTemplates()) == 0 {
+	broken := slices.ContainsFunc([]string{"tools", "prompts", "resources", "templates"}, func(name string) bool { return v.get(name).cue.Err() != nil })
+	if len(b.GetTools())+len(b.GetPrompts())+len(b.GetResources())+len(b.GetTemplates()) == 0 && !broken {
 		rd.noTools(v)
 	}
 	used := map[string]bool{}

@@ -140,7 +140,7 @@ func (n *node) refer(e ast.Expr) {
 	case len(path) == 1 && path[0] == "_":
 		n.opaque = true
 	default:
-		n.refs = append(n.refs, reference{n, path})
+		n.refs = append(n.refs, reference{n, path, e})
 	}
 }
 

@@ -133,6 +133,7 @@ type pattern struct {
 type reference struct {
 	scope *node
 	path  []string
+	at    ast.Expr // where it is written
 }
 
 // Down returns a cursor at the value at path below c. A list's elements have their
@@ -207,6 +208,29 @@ func (c Cursor) Patterns() []ast.Expr {
 			if p.label != nil {
 				all = append(all, p.label)
 			}
+		}
+	}
+	return all
+}
+
+// A Reference is where the name of another value stands for what a value is.
+type Reference struct {
+	Name string // as it is written, such as "#Shared" or "lib.#Shared"
+	Pos  *sourcev1.Position
+	To   Cursor // at none if the package does not have it
+}
+
+// References returns what the value is written to be: the names, not what they stand
+// for in turn.
+func (c Cursor) References() []Reference {
+	var all []Reference
+	for _, r := range c.at {
+		for _, ref := range r.node.open().refs {
+			found := Reference{Name: strings.Join(ref.path, "."), Pos: position(ref.at.Pos())}
+			if n := ref.resolve(); n != nil {
+				found.To = Cursor{[]reached{{n, Referenced}}}
+			}
+			all = append(all, found)
 		}
 	}
 	return all
@@ -305,7 +329,7 @@ func matches(scope *node, pattern ast.Expr, label string) bool {
 			return matches(scope, x.X, label) && matches(scope, x.Y, label)
 		}
 	case *ast.Ident:
-		n := reference{scope.parent, []string{x.Name}}.resolve()
+		n := reference{scope.parent, []string{x.Name}, x}.resolve()
 		if n == nil {
 			return true
 		}

@@ -129,6 +129,20 @@ func TestDoc(t *testing.T) {
 	}
 }
 
+func TestReferences(t *testing.T) {
+	c := draw(t, "p.cue", parent, "dir/c.cue", child, "q.cue", "package p\n\nall: one: lib.#Shared\n")
+	var got []string
+	for _, r := range c.Down("all", "one").References() {
+		got = append(got, fmt.Sprintf("%s %s:%d:%d %t", r.Name, r.Pos.GetFile(), r.Pos.GetLine(), r.Pos.GetColumn(), r.To.Exists()))
+	}
+	if s, want := strings.Join(got, ", "), "#Shared dir/c.cue:5:11 true, lib.#Shared q.cue:3:11 false"; s != want {
+		t.Errorf("all.one refers to %s; want %s", s, want)
+	}
+	if got := c.Down("all", "one").References()[0].To.Fields(); !slices.Equal(got, []string{"meta"}) {
+		t.Errorf("#Shared has %q", got)
+	}
+}
+
 // TestCycles holds that references in a circle end.
 func TestCycles(t *testing.T) {
 	c := draw(t, "p.cue", "a: b\nb: a\nc: c & {d: c}\n")
