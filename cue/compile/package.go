@@ -18,6 +18,10 @@ func (u *unit) compile(list *diag.List) (bindings []*binding) {
 		x.whole(v)
 		return nil
 	}
+	if isMarked(under, "binding") {
+		x.unnamed("bindings", "NAME", "bind.#Binding")
+		return nil
+	}
 	broken := x.outside(v, "bindings")
 	all := value{cue: under, written: writtenAt(author, "bindings")}.fields()
 	for _, name := range sorted(all) {

@@ -17,6 +17,18 @@ func (x examiner) notABinding(v value, name string) {
 		"what is under bindings must be a bind.#Binding: nothing holds this to the language")
 }
 
+// unnamed reports that a field whose members are of a definition is of it itself.
+func (x examiner) unnamed(field, name, definition string) {
+	w := writtenAt(x.author, field)
+	p := w.atLabel("unnamed", "write "+field+": "+name+": "+definition+" & {...}")
+	for _, r := range w.author().References() {
+		if strings.HasSuffix(r.Name, strings.TrimPrefix(definition, "bind")) {
+			p.Pos = r.Pos
+		}
+	}
+	x.list.Errorf(p, "a %s needs a name", definition)
+}
+
 func (x examiner) otherName(v value, label string) {
 	x.list.Errorf(v.at("other-name", "remove it, or write the label"), "%q is not the binding's label, %q", v.quiet(), label)
 }
