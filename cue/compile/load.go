@@ -98,7 +98,11 @@ func (b *batch) load(r report) (units []*unit, strange []string) {
 	room := 0
 	for i, inst := range instances {
 		for _, e := range errors.Errors(inst.Err) {
-			r.load(e)
+			if tag, found := b.module.mistyped(e); found {
+				r.tagType(tag)
+			} else {
+				r.load(e)
+			}
 		}
 		if inst.Err == nil && i < len(b.packages) && len(instances) == len(args) {
 			p := b.packages[i]

@@ -2,6 +2,7 @@ package compile
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"cuelang.org/go/cue/ast"
@@ -102,13 +103,38 @@ func (r report) load(e errors.Error) {
 	r.list.Errorf(p, "%s", text(e))
 }
 
-func (r report) unknownTag(tag string, known []string) {
-	name, _, _ := strings.Cut(tag, "=")
-	hint := diag.Nearest(name, known)
+// strangeTag reports a tag, as it is given, that no file which is compiled takes.
+func (r report) strangeTag(given string, known []knownTag) {
+	name, _, value := strings.Cut(given, "=")
+	var names []string
+	for _, t := range known {
+		switch {
+		case t.name == name && t.value == value:
+			r.list.Errorf(diag.Problem{Pos: t.pos, Code: "unknown-tag", Hint: "see which @if or @ignore leaves the file out"},
+				"the file that takes the tag %q is not compiled", name)
+			return
+		case t.name == name && t.value:
+			r.list.Errorf(diag.Problem{Pos: t.pos, Code: "unknown-tag", Hint: "-t " + name + "=..."}, "the tag %q needs a value", name)
+			return
+		case t.name == name:
+			r.list.Errorf(diag.Problem{Pos: t.pos, Code: "unknown-tag", Hint: "-t " + name}, "the tag %q takes no value", name)
+			return
+		}
+		names = append(names, t.name)
+	}
+	slices.Sort(names)
+	hint := diag.Nearest(name, slices.Compact(names))
 	if hint == "" {
 		hint = "declare it: env: string @tag(" + name + ")"
 	}
 	r.list.Errorf(diag.Problem{Code: "unknown-tag", Hint: hint}, "no file of the module takes the tag %q", name)
+}
+
+// tagType reports a tag whose value is not of the type that it takes.
+func (r report) tagType(tag knownTag) {
+	example := map[string]string{"int": "1", "number": "1.5", "bool": "true"}[tag.kind]
+	r.list.Errorf(diag.Problem{Pos: tag.pos, Code: "tag-type", Hint: "-t " + tag.name + "=" + example},
+		"the tag %q must be %s", tag.name, kind(tag.kind))
 }
 
 // text returns the message of e without its path.
