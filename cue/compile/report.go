@@ -2,6 +2,7 @@ package compile
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -72,10 +73,23 @@ func (r report) noPackage(f *file, root string) {
 }
 
 func (r report) unvendored(spec *ast.ImportSpec, name string) {
+	r.list.Errorf(imported(spec, "unvendored-import", "put the package into "+vendorDir+"/"+name), "package %q is not in the module", name)
+}
+
+// missingPackage reports an import, below the module's path own, of a directory without a
+// package; all are those that have one.
+func (r report) missingPackage(spec *ast.ImportSpec, own, dir string, all []string) {
+	hint := "write the package in " + dir + "/"
+	if best, found := diag.Closest(dir, all); found && best != "." {
+		hint = fmt.Sprintf("did you mean %q?", path.Join(own, best))
+	}
+	r.list.Errorf(imported(spec, "missing-package", hint), "package %q is not in the module", path.Join(own, dir))
+}
+
+// imported returns a problem at an import.
+func imported(spec *ast.ImportSpec, code, hint string) diag.Problem {
 	at := spec.Path.Pos()
-	r.list.Errorf(diag.Problem{Pos: &sourcev1.Position{File: at.Filename(), Line: uint32(at.Line()), Column: uint32(at.Column())},
-		Code: "unvendored-import", Hint: "put the package into " + vendorDir + "/" + name},
-		"package %q is not in the module", name)
+	return diag.Problem{Pos: &sourcev1.Position{File: at.Filename(), Line: uint32(at.Line()), Column: uint32(at.Column())}, Code: code, Hint: hint}
 }
 
 func (r report) notOwner(name string, places []outline.Place, owner *pkg) {
@@ -100,7 +114,22 @@ func (r report) load(e errors.Error) {
 	if at := positions(e); len(at) > 0 {
 		p.Pos = at[0]
 	}
-	r.list.Errorf(p, "%s", text(e))
+	said := text(e)
+	if deepest := cause(e); deepest != e {
+		said += ": " + text(deepest)
+	}
+	r.list.Errorf(p, "%s", said)
+}
+
+// cause returns what is at the bottom of e.
+func cause(e errors.Error) errors.Error {
+	for {
+		inner, ok := errors.Unwrap(e).(errors.Error)
+		if !ok {
+			return e
+		}
+		e = inner
+	}
 }
 
 // strangeTag reports a tag, as it is given, that no file which is compiled takes.

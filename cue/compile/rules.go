@@ -164,7 +164,8 @@ func (m *module) checkPackages(r report) {
 	}
 }
 
-// checkImports reports imports that would have to be fetched.
+// checkImports reports imports that would have to be fetched, and those of directories of
+// the module that have no package.
 func (m *module) checkImports(r report) {
 	own, _, _ := strings.Cut(m.path, "@")
 	for _, f := range m.files {
@@ -179,13 +180,31 @@ func (m *module) checkImports(r report) {
 			name, _, _ = strings.Cut(name, ":")
 			name, _, _ = strings.Cut(name, "@")
 			first, _, _ := strings.Cut(name, "/")
-			if !strings.Contains(first, ".") || own != "" && inside(name, own) || m.vendored[name] {
+			dir, below := strings.CutPrefix(name+"/", own+"/")
+			dir = path.Clean(dir)
+			switch {
+			case !strings.Contains(first, ".") || m.vendored[name]:
+				continue
+			case own == "" || !below:
+				r.unvendored(spec, name)
+			case !slices.Contains(m.directories(), dir):
+				r.missingPackage(spec, own, dir, m.directories())
+			default:
 				continue
 			}
-			r.unvendored(spec, name)
 			f.broken = true
 		}
 	}
+}
+
+// directories returns those that have a package, sorted.
+func (m *module) directories() []string {
+	var all []string
+	for _, p := range m.packages {
+		all = append(all, p.dir)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // checkOwners reports bindings that a directory names though one above it does.

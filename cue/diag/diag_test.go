@@ -1,6 +1,7 @@
 package diag_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -65,6 +66,9 @@ func TestNearest(t *testing.T) {
 	for _, tt := range tests {
 		if got := diag.Nearest(tt.name, names); got != tt.want {
 			t.Errorf("Nearest(%q) = %q, want %q", tt.name, got, tt.want)
+		}
+		if best, found := diag.Closest(tt.name, names); found != strings.Contains(tt.want, strconv.Quote(best)) {
+			t.Errorf("Closest(%q) = %q, %t, and the hint is %q", tt.name, best, found, tt.want)
 		}
 	}
 	if got := diag.Nearest("x", nil); got != "" {

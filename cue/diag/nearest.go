@@ -12,8 +12,7 @@ func Nearest(name string, names []string) string {
 	if len(names) == 0 {
 		return ""
 	}
-	best := slices.MinFunc(names, func(a, b string) int { return distance(name, a) - distance(name, b) })
-	if distance(name, best) <= max(1, len(name)/3) {
+	if best, found := Closest(name, names); found {
 		return `did you mean "` + best + `"?`
 	}
 	const most = 24
@@ -21,6 +20,16 @@ func Nearest(name string, names []string) string {
 		return ""
 	}
 	return "one of " + strings.Join(slices.Sorted(slices.Values(names)), ", ")
+}
+
+// Closest returns the one of the names that name is most likely meant to be, and false
+// when none is close to it.
+func Closest(name string, names []string) (string, bool) {
+	if len(names) == 0 {
+		return "", false
+	}
+	best := slices.MinFunc(names, func(a, b string) int { return distance(name, a) - distance(name, b) })
+	return best, distance(name, best) <= max(1, len(name)/3)
 }
 
 // distance is the number of bytes to insert, delete, replace or swap with their
