@@ -23,6 +23,9 @@ func (x examiner) classify(v value, shape outline.Cursor, own []errors.Error) {
 	case says(own, "field not allowed"):
 		x.notAllowed(v, own)
 		return
+	case says(own, "@%s"):
+		x.external(v, own)
+		return
 	case says(own, "incomplete value"), says(own, "non-concrete value"):
 		x.incomplete(v, shape)
 		return

@@ -102,6 +102,13 @@ func (x examiner) incomplete(v value, shape outline.Cursor) {
 	x.list.Errorf(v.at("missing-value", about(shape)), "field %q has no value yet", v.label())
 }
 
+// external reports an attribute, such as @embed, whose value is not CUE.
+func (x examiner) external(v value, own []errors.Error) {
+	p := v.at("external", "write the value in CUE")
+	p.Pos = v.culprit(own)
+	x.list.Errorf(p, "%s gives nothing here: no file is read when a module is evaluated", text(own[0]))
+}
+
 func (x examiner) wrongType(v value, have, want string, shape outline.Cursor, own []errors.Error) {
 	p := v.at("wrong-type", about(shape))
 	p.Pos = v.culprit(own)
