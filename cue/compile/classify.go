@@ -26,8 +26,8 @@ func (x examiner) classify(v value, shape outline.Cursor, own []errors.Error) {
 	case says(own, "@%s"):
 		x.external(v, own)
 		return
-	case says(own, "incomplete value"), says(own, "non-concrete value"):
-		x.incomplete(v, shape)
+	case says(own, "incomplete value"), says(own, "non-concrete value"), lacksPart(own):
+		x.incomplete(v, shape, own)
 		return
 	}
 	arms := slices.DeleteFunc(slices.Clone(own), func(e errors.Error) bool { return says([]errors.Error{e}, "%d errors in empty disjunction") })
@@ -84,6 +84,69 @@ func says(own []errors.Error, prefix string) bool {
 		format, _ := e.Msg()
 		return strings.HasPrefix(format, prefix)
 	})
+}
+
+// lacksPart reports whether one of the errors is about a text with a part that has no
+// value.
+func lacksPart(own []errors.Error) bool {
+	return slices.ContainsFunc(own, func(e errors.Error) bool {
+		return says([]errors.Error{e}, "invalid interpolation") && says([]errors.Error{cause(e)}, "non-concrete value")
+	})
+}
+
+// taken returns the field that v takes its value from: one that errors name and that is not
+// written for v, or what v refers to. It is nil when there is none.
+func (x examiner) taken(v value, own []errors.Error) *field {
+	for _, at := range namedBy(own) {
+		if !slices.ContainsFunc(v.author().Places(), func(p outline.Place) bool { return within(at, p.Expr) }) {
+			return x.unit.fieldAt(at)
+		}
+	}
+	for _, r := range slices.Backward(reachable(v.author())) {
+		if at := r.To.Places(); len(at) > 0 {
+			return x.unit.fieldAt(at[0].Value)
+		}
+	}
+	return nil
+}
+
+// A field is one that is written in a package.
+type field struct {
+	path []string // from the package
+	pos  *sourcev1.Position
+	tag  string // that gives its value; "" for none
+}
+
+// fieldAt returns the innermost field of the package whose value is written at a place,
+// nil when there is none with a path.
+func (u *unit) fieldAt(at *sourcev1.Position) *field {
+	var found *field
+	for _, f := range u.files {
+		if f.path != at.GetFile() || f.tree() == nil {
+			continue
+		}
+		ast.Walk(f.tree(), func(n ast.Node) bool {
+			inner, ok := n.(*ast.Field)
+			if !ok || !within(at, inner.Value) {
+				return true
+			}
+			name, _, err := ast.LabelName(inner.Label)
+			if err != nil {
+				return false
+			}
+			if found == nil {
+				found = &field{}
+			}
+			found.path, found.pos, found.tag = append(found.path, name), at, ""
+			for _, a := range inner.Attrs {
+				if all := tagsOf(a.Text); len(all) > 0 && all[0].value {
+					found.tag = all[0].name
+				}
+			}
+			return true
+		}, nil)
+	}
+	return found
 }
 
 // mismatch returns the type of what is written and the type that it should have, if

@@ -114,11 +114,15 @@ func (r report) load(e errors.Error) {
 	if at := positions(e); len(at) > 0 {
 		p.Pos = at[0]
 	}
-	said := text(e)
+	r.list.Errorf(p, "%s", inFull(e))
+}
+
+// inFull returns the message of e and that of its cause, without paths.
+func inFull(e errors.Error) string {
 	if deepest := cause(e); deepest != e {
-		said += ": " + text(deepest)
+		return text(e) + ": " + text(deepest)
 	}
-	r.list.Errorf(p, "%s", said)
+	return text(e)
 }
 
 // cause returns what is at the bottom of e.

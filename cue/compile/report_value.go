@@ -95,11 +95,20 @@ func (x examiner) enclosing(v value, most outline.Route) *sourcev1.Position {
 	return nil
 }
 
-func (x examiner) incomplete(v value, shape outline.Cursor) {
+func (x examiner) incomplete(v value, shape outline.Cursor, own []errors.Error) {
 	if v.where() == nil {
 		return // it follows from another field, which has been reported
 	}
-	x.list.Errorf(v.at("missing-value", about(shape)), "field %q has no value yet", v.label())
+	from := x.taken(v, own)
+	if from == nil {
+		x.list.Errorf(v.at("missing-value", about(shape)), "field %q has no value yet", v.label())
+		return
+	}
+	hint := "give it one at " + diag.Place(from.pos)
+	if from.tag != "" {
+		hint = "-t " + from.tag + "=..., or a default at " + diag.Place(from.pos)
+	}
+	x.list.Errorf(v.at("missing-value", hint), "field %q takes its value from %s, which has none yet", v.label(), dotted(from.path...))
 }
 
 // external reports an attribute, such as @embed, whose value is not CUE.
@@ -158,7 +167,7 @@ func (x examiner) other(v value, own []errors.Error) {
 		p.Pos = x.unit.place()
 	}
 	p.Hint = elsewhere(own, p.Pos, "the other place is ")
-	x.list.Errorf(p, "%s", text(own[0]))
+	x.list.Errorf(p, "%s", inFull(own[0]))
 }
 
 // elsewhere returns a hint at the first place that errors name beside at.
