@@ -152,12 +152,21 @@ func (u *unit) fieldAt(at *sourcev1.Position) *field {
 // mismatch returns the type of what is written and the type that it should have, if
 // that is what is wrong in every arm.
 func mismatch(v value, arms []errors.Error) (have, want string) {
+	demanded := false // one of the two is what a value must be, and the other one a value
 	for _, e := range arms {
 		format, args := e.Msg()
 		if !strings.Contains(format, "mismatched types") || len(args) != 4 {
 			return "", ""
 		}
 		have, want = fmt.Sprint(args[2]), fmt.Sprint(args[3])
+		first, second := demands(args[0], args[2]), demands(args[1], args[3])
+		if first && !second {
+			have, want = want, have
+		}
+		demanded = first != second
+	}
+	if demanded {
+		return have, want
 	}
 	for _, p := range v.author().Places() {
 		if k := kindOf(p.Expr); k != "" && k == want {
@@ -165,6 +174,13 @@ func mismatch(v value, arms []errors.Error) (have, want string) {
 		}
 	}
 	return have, want
+}
+
+// demands reports whether a part of a conflict is a type or a bound, such as int or >=1,
+// and not a value of the kind.
+func demands(part, kind any) bool {
+	s, k := fmt.Sprint(part), fmt.Sprint(kind)
+	return strings.HasPrefix(s, k) && k != "null" || s != "" && strings.ContainsRune("<>!=", rune(s[0]))
 }
 
 // kindOf returns CUE's name for the type of what is written, "" when it takes an

@@ -121,6 +121,10 @@ func (x examiner) external(v value, own []errors.Error) {
 func (x examiner) wrongType(v value, have, want string, shape outline.Cursor, own []errors.Error) {
 	p := v.at("wrong-type", about(shape))
 	p.Pos = v.culprit(own)
+	if have == "float" && want == "int" {
+		x.list.Errorf(p, "must be an integer, not a fraction")
+		return
+	}
 	x.list.Errorf(p, "must be %s, not %s", kind(want), kind(have))
 }
 
