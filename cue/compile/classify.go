@@ -110,6 +110,27 @@ func (x examiner) taken(v value, own []errors.Error) *field {
 	return nil
 }
 
+// starred returns the defaults that are written at places.
+func starred(places []outline.Place) []ast.Expr {
+	var all []ast.Expr
+	for _, p := range places {
+		ast.Walk(p.Expr, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.UnaryExpr:
+				if n.Op == token.MUL {
+					all = append(all, n.X)
+				}
+				return false
+			case *ast.BinaryExpr:
+				return n.Op == token.OR || n.Op == token.AND
+			}
+			_, parens := n.(*ast.ParenExpr)
+			return parens
+		}, nil)
+	}
+	return all
+}
+
 // A field is one that is written in a package.
 type field struct {
 	path []string // from the package

@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/errors"
+	"cuelang.org/go/cue/format"
 
 	"github.com/bindery-dev/bindery/cue/diag"
 	"github.com/bindery-dev/bindery/cue/outline"
@@ -99,6 +101,11 @@ func (x examiner) incomplete(v value, shape outline.Cursor, own []errors.Error) 
 	if v.where() == nil {
 		return // it follows from another field, which has been reported
 	}
+	defaults, law := starred(v.author().Places()), starred(x.language(v.path).Places())
+	if len(defaults) > 0 && len(defaults)+len(law) > 1 {
+		x.twoDefaults(v, defaults, len(law) > 0)
+		return
+	}
 	from := x.taken(v, own)
 	if from == nil {
 		x.list.Errorf(v.at("missing-value", about(shape)), "field %q has no value yet", v.label())
@@ -116,6 +123,21 @@ func (x examiner) external(v value, own []errors.Error) {
 	p := v.at("external", "write the value in CUE")
 	p.Pos = v.culprit(own)
 	x.list.Errorf(p, "%s gives nothing here: no file is read when a module is evaluated", text(own[0]))
+}
+
+// twoDefaults reports defaults that an author wrote for v, all of which are lost as there
+// are several; law: the language has one, too. Only then is the value repeated: data of
+// tests has none there.
+func (x examiner) twoDefaults(v value, defaults []ast.Expr, law bool) {
+	if !law {
+		x.list.Errorf(v.at("two-defaults", "keep one of them"), "field %q has %d defaults that differ, and so none", v.label(), len(defaults))
+		return
+	}
+	hint := "write it without a default"
+	if data, err := format.Node(defaults[0]); err == nil {
+		hint = "write " + v.label() + ": " + string(data)
+	}
+	x.list.Errorf(v.at("two-defaults", hint), "field %q has a default of the language, too, and so none", v.label())
 }
 
 func (x examiner) wrongType(v value, have, want string, shape outline.Cursor, own []errors.Error) {
