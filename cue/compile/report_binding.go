@@ -125,18 +125,41 @@ func (r report) noDocument(v value, ref string) {
 		"%q is a name in the binding's schema document, and the binding names none", ref)
 }
 
+// missingDocument reports a document that v names and the module, which has all, has not.
+// The file is where it would be, from the module's root.
 func (r report) missingDocument(v value, name, file string, all []string) {
+	switch {
+	case strings.Contains(name, "://"):
+		r.list.Errorf(v.at("schema-ref", fmt.Sprintf("save it in the module and write %q", path.Base(name))),
+			"%q is fetched from nowhere: documents are files of the module", name)
+		return
+	case file == ".." || strings.HasPrefix(file, "../"):
+		r.list.Errorf(v.at("schema-ref", fmt.Sprintf("copy it into the module and write %q", path.Base(name))),
+			"%q is not in the module, and nothing outside of it is read", name)
+		return
+	}
+	r.list.Errorf(v.at("schema-ref", beside(name, file, all)), "the module has no document %s", file)
+}
+
+// beside returns a hint at the documents in the directory of file, as they are named where
+// that is called name.
+func beside(name, file string, all []string) string {
 	var near []string
 	for _, other := range all {
 		if path.Dir(other) == path.Dir(file) {
 			near = append(near, path.Base(other))
 		}
 	}
-	hint := diag.Nearest(path.Base(file), near)
-	if hint == "" {
-		hint = "put it at " + file
+	if best, found := diag.Closest(path.Base(file), near); found {
+		return fmt.Sprintf("did you mean %q?", path.Join(path.Dir(name), best))
 	}
-	r.list.Errorf(v.at("schema-ref", hint), "the module has no document %s", file)
+	for i, other := range near {
+		near[i] = path.Join(path.Dir(name), other)
+	}
+	if hint := diag.Nearest("", near); hint != "" {
+		return hint
+	}
+	return "put it at " + file
 }
 
 func (r report) noSchema(v value, ref string, doc *document.Document, err error) {
