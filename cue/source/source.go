@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -36,8 +37,8 @@ const FilesDir = "files"
 // whose name begins with ".". Tags are empty.
 //
 // A symbolic link is followed when what it names lies inside dir and refused
-// otherwise; one that names a directory is skipped. The errors are those of the
-// file system and [ErrTooLarge].
+// otherwise; one that names a directory is skipped. The errors are [ErrTooLarge], those
+// of the file system, and what is wrong with a link that cannot be followed.
 func Read(dir string) (*sourcev1.Sources, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -90,6 +91,9 @@ func (r *reader) visit(name string, entry fs.DirEntry, err error) error {
 		return nil
 	}
 	info, err := r.root.Stat(name)
+	if err != nil && entry.Type()&fs.ModeSymlink != 0 {
+		return r.link(name, err)
+	}
 	if err != nil {
 		return err
 	}
@@ -109,6 +113,29 @@ func (r *reader) visit(name string, entry fs.DirEntry, err error) error {
 	r.size += len(data)
 	r.sources.Files = append(r.sources.Files, &sourcev1.File{Path: name, Data: data})
 	return nil
+}
+
+// link returns what to say of a symbolic link that cannot be followed, for which the file
+// system says err.
+func (r *reader) link(name string, err error) error {
+	const most = 40 // links in a row, as Linux has it
+	at := name
+	for range most {
+		target, unread := r.root.Readlink(at)
+		if unread != nil {
+			break
+		}
+		if filepath.IsAbs(target) {
+			return fmt.Errorf("%s is a symbolic link to an absolute path: make it relative, or copy the file", name)
+		}
+		if at = path.Join(path.Dir(at), filepath.ToSlash(target)); !filepath.IsLocal(at) {
+			return fmt.Errorf("%s is a symbolic link that leads out of the module: copy the file", name)
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s is a symbolic link to nothing: there is no %s", name, at)
+	}
+	return err
 }
 
 // Write writes the files of s below dir, which it makes where needed; existing

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/bindery-dev/bindery/cue/source"
@@ -83,11 +82,18 @@ func TestReadThroughLink(t *testing.T) {
 func TestReadDoesNotEscape(t *testing.T) {
 	outside := t.TempDir()
 	write(t, outside, map[string]string{"secret.json": "{}"})
-	for _, target := range []string{filepath.Join(outside, "secret.json"), filepath.Join("..", filepath.Base(outside), "secret.json")} {
+	for target, want := range map[string]string{
+		filepath.Join(outside, "secret.json"):                      "a.json is a symbolic link to an absolute path: make it relative, or copy the file",
+		filepath.Join("..", filepath.Base(outside), "secret.json"): "a.json is a symbolic link that leads out of the module: copy the file",
+		filepath.Join("sub", "b.json"):                             "a.json is a symbolic link that leads out of the module: copy the file",
+		filepath.Join("sub", "gone.json"):                          "a.json is a symbolic link to nothing: there is no sub/gone.json",
+	} {
 		dir := t.TempDir()
+		write(t, dir, map[string]string{"sub/c.json": "{}"})
 		link(t, target, filepath.Join(dir, "a.json"))
-		if s, err := source.Read(dir); err == nil || !strings.Contains(err.Error(), "a.json") {
-			t.Errorf("a link to %s gives %v, %v", target, s, err)
+		link(t, filepath.Join("..", "..", filepath.Base(outside), "secret.json"), filepath.Join(dir, "sub", "b.json"))
+		if s, err := source.Read(dir); err == nil || err.Error() != dir+": "+want {
+			t.Errorf("a link to %s gives %v, %v; want %s", target, s, err, want)
 		}
 	}
 }
