@@ -48,6 +48,22 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
+// TestByteOrderMark holds that a byte order mark is passed over where a document begins,
+// and no place counts it.
+func TestByteOrderMark(t *testing.T) {
+	d, err := document.Parse("d.json", []byte("\ufeff{\"a\": \"\ufeff\"}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := d.At("/a")
+	if err != nil || diag.Place(v.Pos()) != "d.json:1:7" || string(d.Root.AppendJSON(nil)) != "{\"a\":\"\ufeff\"}" {
+		t.Errorf("a is at %s, %v; the document is %s", diag.Place(v.Pos()), err, d.Root.AppendJSON(nil))
+	}
+	if _, err := document.Parse("d.json", []byte("\ufeff\ufeff{}")); err == nil {
+		t.Error("a second mark is passed over")
+	}
+}
+
 func TestAt(t *testing.T) {
 	d, err := document.Parse("d.json", []byte(`{"a/b": [{"c~d": 1}], "": {"x": null}}`))
 	if err != nil {

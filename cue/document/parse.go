@@ -33,8 +33,10 @@ func (e *SyntaxError) Error() string { return e.Msg }
 
 // Parse reads data as one JSON value. The error is a [*SyntaxError]. It also
 // refuses what parsers disagree on: a member name that occurs twice in an object,
-// and invalid UTF-8.
+// and invalid UTF-8. A byte order mark is passed over, as RFC 8259, section 8.1, lets
+// readers do; places do not count it.
 func Parse(path string, data []byte) (*Document, error) {
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	d := &Document{Path: path, data: data}
 	if i := invalidUTF8(data); i >= 0 {
 		return nil, d.errorAt(i, "invalid UTF-8")
