@@ -61,15 +61,21 @@ func (x examiner) notAllowed(v value, own []errors.Error) {
 // the language has there. It says no field: there are as many as the language has.
 func (x examiner) closed(ref outline.Reference, path []string) {
 	name, held := ref.Name, x.heldTo(path)
+	in, last, _ := strings.Cut(name, "#")
+	simple := in == "" && last != "" && !strings.Contains(last, ".")
+	var hint string
+	switch {
+	case held == "" && simple:
+		hint = "call it _" + last + ": only definitions are closed"
+	case held == "":
+		hint = "take it from what is no definition: only they are closed"
+	case simple:
+		hint = "write " + name + ": bind." + held + " & {...}"
+	default:
+		hint = "begin it with bind." + held + " & where it is defined"
+	}
 	if name == "" {
 		name = "what this refers to"
-	}
-	hint := "write " + name + ": bind." + held + " & {...}"
-	switch {
-	case held == "":
-		hint = `end it with "..."`
-	case !strings.HasPrefix(name, "#") || strings.Contains(name, "."):
-		hint = "begin it with bind." + held + " & where it is defined"
 	}
 	x.list.Errorf(diag.Problem{Pos: ref.Pos, Code: "closed-definition", Path: dotted(path...), Hint: hint},
 		"%s is closed, and has no room for all that the language has here", name)
