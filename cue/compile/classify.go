@@ -26,7 +26,7 @@ func (x examiner) classify(v value, shape outline.Cursor, own []errors.Error) {
 	case says(own, "@%s"):
 		x.external(v, own)
 		return
-	case says(own, "incomplete value"), says(own, "non-concrete value"), lacksPart(own):
+	case says(own, "incomplete value"), says(own, "non-concrete value"), says(own, "invalid non-ground value"), lacksPart(own):
 		x.incomplete(v, shape, own)
 		return
 	}
