@@ -68,12 +68,12 @@ func (m *module) compile(ctx context.Context, list *diag.List) ([]*binding, erro
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	m.checkTags(results, report{list})
 	var bindings []*binding
 	for _, r := range results {
 		list.Append(&r.problems)
 		bindings = append(bindings, r.bindings...)
 	}
+	m.checkTags(results, report{list})
 	return bindings, nil
 }
 

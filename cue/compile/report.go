@@ -142,6 +142,8 @@ func (r report) strangeTag(given string, known []knownTag) {
 	var names []string
 	for _, t := range known {
 		switch {
+		case t.name == name && r.list.Has(t.pos):
+			return // what keeps CUE from taking it has been reported
 		case t.name == name && t.value == value:
 			r.list.Errorf(diag.Problem{Pos: t.pos, Code: "unknown-tag", Hint: "see which @if or @ignore leaves the file out"},
 				"the file that takes the tag %q is not compiled", name)
