@@ -33,7 +33,8 @@ type Stdio struct {
 	Out io.Writer // gets the protocol and nothing else
 	// Endpoint is the path of the endpoint that the client gets; "" for the only one.
 	Endpoint string
-	// Patience is how long calls may go on after ServeStdio was told to stop.
+	// Patience is how long ServeStdio may go on once it was told to stop. Calls without an
+	// answer shortly before that are answered with an error.
 	Patience time.Duration
 }
 
@@ -57,10 +58,25 @@ func (s *Server) ServeStdio(ctx context.Context, streams Stdio) {
 	defer mux.clear()
 	session, err := e.mcp.Connect(ctx, mux, nil)
 	if err == nil {
-		err = session.Wait()
+		err = s.waitFor(session, mux.GivenUp())
 	}
 	if err != nil {
 		s.log.Debug("the client was gone before it had its answers", "err", err)
+	}
+}
+
+// waitFor waits until session has ended, or calls in it were given up: one that is not
+// safe to interrupt may go on for as long as the process does. The error is that of the
+// session.
+func (s *Server) waitFor(session *mcp.ServerSession, givenUp <-chan struct{}) error {
+	ended := make(chan error, 1)
+	go func() { ended <- session.Wait() }()
+	select {
+	case err := <-ended:
+		return err
+	case <-givenUp:
+		s.log.Warn("the client was told that calls have no answer: they took longer than a stop may")
+		return nil
 	}
 }
 

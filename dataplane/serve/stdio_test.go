@@ -346,6 +346,39 @@ func TestStdioImpatience(t *testing.T) {
 	soon(t, "the call is canceled", gone)
 }
 
+// TestStdioGivenUp tells the server to stop while an order is under way: the client hears
+// that nobody waited for its answer, within the patience that there is.
+func TestStdioGivenUp(t *testing.T) {
+	proof.Ran(t)
+	asked, answer := make(chan struct{}), make(chan struct{})
+	s, _ := serving(t, Config{}, librarytest.Binding(upstream(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		close(asked)
+		<-answer
+		_, _ = io.WriteString(w, `{"id":"1"}`)
+	}))))
+	defer close(answer)
+	in, toServer := io.Pipe()
+	defer toServer.Close()
+	out, toClient := io.Pipe()
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		defer toClient.Close()
+		s.ServeStdio(ctx, Stdio{In: in, Out: toClient, Patience: 200 * time.Millisecond})
+	}()
+	go func() {
+		_, _ = io.WriteString(toServer, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"reader","version":"1"}}}`+"\n"+`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"add_book","arguments":{"payload":{"title":"Emma"}}}}`+"\n")
+		<-asked
+		stop()
+	}()
+	said, err := io.ReadAll(out)
+	if err != nil || strings.Count(string(said), `"id":7`) != 1 || !strings.Contains(string(said), "a call may have been carried out") {
+		t.Errorf("the client got %s, %v", said, err)
+	}
+	soon(t, "the server ends", ended)
+}
+
 // TestStdioStuck tells the server to stop while its client does not read what it is
 // answered: the server ends once its patience is over.
 func TestStdioStuck(t *testing.T) {

@@ -12,6 +12,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -68,6 +70,7 @@ type Conn struct {
 	closed func()
 
 	stopped, gone <-chan struct{} // closed by stop and closed
+	givenUp       chan struct{}   // closed by giveUp
 
 	mu       sync.Mutex // never held by who waits for the client
 	spoken   bool       // something was written, or is about to be
@@ -80,7 +83,7 @@ type Conn struct {
 // New returns a connection and starts to read. What is blocked in a read of In, or in a
 // write of Out, when the connection is closed stays so until that returns.
 func New(cfg Config) *Conn {
-	c := &Conn{cfg: cfg, lines: make(chan line), out: make(chan outgoing), open: map[jsonrpc.ID]*batch{}, answered: make(chan struct{})}
+	c := &Conn{cfg: cfg, lines: make(chan line), out: make(chan outgoing), open: map[jsonrpc.ID]*batch{}, answered: make(chan struct{}), givenUp: make(chan struct{})}
 	c.stopped, c.stop = signal()
 	c.gone, c.closed = signal()
 	go c.follow()
@@ -100,12 +103,37 @@ func (c *Conn) Connect(context.Context) (mcp.Connection, error) { return c, nil 
 // SessionID returns "": there is one client.
 func (c *Conn) SessionID() string { return "" }
 
-// Stop ends the connection: no more is read, and requests have Config.Patience to be
-// answered. Then it is closed, even if the client takes no answers.
+// Stop ends the connection: no more is read, and requests have most of Config.Patience to
+// be answered. Those that are not are answered with an error that says so, for which there
+// is the rest of it. Then it is closed, even if the client takes no answers.
 func (c *Conn) Stop() {
 	c.stop()
+	time.AfterFunc(c.cfg.Patience/10*9, c.giveUp)
 	time.AfterFunc(c.cfg.Patience, c.closed)
 }
+
+// GivenUp returns a channel that is closed when requests were given up after Stop, and
+// answered.
+func (c *Conn) GivenUp() <-chan struct{} { return c.givenUp }
+
+// giveUp answers the requests that are open.
+func (c *Conn) giveUp() {
+	c.mu.Lock()
+	open := slices.Collect(maps.Keys(c.open))
+	c.mu.Unlock()
+	if len(open) == 0 {
+		return
+	}
+	for _, id := range open {
+		// An ID and an error that is the same for all always marshal.
+		data, _ := jsonrpc.EncodeMessage(&jsonrpc.Response{ID: id, Error: errGivenUp})
+		_ = c.answer(id, data) // a client that is gone needs no answer
+	}
+	close(c.givenUp)
+}
+
+// errGivenUp is what becomes of a request that is given up.
+var errGivenUp = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the server was stopped before there was an answer: a call may have been carried out"}
 
 // Close ends the connection at once.
 func (c *Conn) Close() error {
@@ -335,11 +363,15 @@ func (c *Conn) answer(id jsonrpc.ID, data []byte) error {
 }
 
 // complete returns what is to be written once a request has data for its answer; nil if
-// others of its batch have none yet. The client may use the ID again.
+// others of its batch have none yet, or if it has been given up. The client may use the ID
+// again.
 func (c *Conn) complete(id jsonrpc.ID, data []byte) []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	of := c.open[id]
+	of, isOpen := c.open[id]
+	if !isOpen {
+		return nil
+	}
 	delete(c.open, id)
 	if of != nil {
 		of.answers = append(of.answers, data)
