@@ -106,14 +106,8 @@ func (c *conn) again(req *http.Request) bool {
 		return false
 	case req.Body != nil && req.Body != http.NoBody && req.GetBody == nil:
 		return false
-	case c.sent == 0:
-		return true
 	}
-	switch req.Method {
-	case "", http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace:
-		return true
-	}
-	return len(req.Header["Idempotency-Key"]) > 0 || len(req.Header["X-Idempotency-Key"]) > 0
+	return c.sent == 0 || Repeatable(req)
 }
 
 // receive reads the header of the response, after any responses that are not the last.

@@ -26,6 +26,16 @@ func sendable(req *http.Request) error {
 	return nil
 }
 
+// Repeatable reports whether net/http takes a second req for harmless: it is safe, or has
+// an Idempotency-Key or X-Idempotency-Key.
+func Repeatable(req *http.Request) bool {
+	switch req.Method {
+	case "", http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace:
+		return true
+	}
+	return len(req.Header["Idempotency-Key"]) > 0 || len(req.Header["X-Idempotency-Key"]) > 0
+}
+
 // rewound returns req with its body from the beginning.
 func rewound(req *http.Request) (*http.Request, error) {
 	if req.Body == nil || req.Body == http.NoBody {

@@ -106,6 +106,8 @@ func cause(err error) string {
 	switch {
 	case errors.Is(err, errOwnTLS):
 		return err.Error()
+	case errors.Is(err, errAgain):
+		return errAgain.Error()
 	case errors.As(err, &dns):
 		return "the host name does not resolve"
 	case errors.As(err, &errno):

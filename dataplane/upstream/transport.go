@@ -56,7 +56,7 @@ func plain(origin Origin) *http1.Pool {
 
 // secured returns a transport of net/http's, which speaks HTTP/2 where the service
 // does.
-func secured(origin Origin, secrets *secret.Store) *http.Transport {
+func secured(origin Origin, secrets *secret.Store) bounded {
 	dialer := dialer()
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
@@ -76,5 +76,5 @@ func secured(origin Origin, secrets *secret.Store) *http.Transport {
 	if origin.TLS != (TLS{}) {
 		t.DialTLSContext = origin.TLS.dial(dialer, secrets)
 	}
-	return t
+	return bounded{t}
 }

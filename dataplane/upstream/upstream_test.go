@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"crypto/tls"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
@@ -111,7 +112,7 @@ func TestRedirectIsAResponse(t *testing.T) {
 }
 
 func TestProxyOfTheEnvironmentIsNotUsed(t *testing.T) {
-	if upstream.Transport(upstream.Origin{Scheme: "https"}, nil).(*http.Transport).Proxy != nil {
+	if upstream.Secured(upstream.Origin{Scheme: "https"}, nil).Proxy != nil {
 		t.Error("a proxy can be set from outside of the bundle")
 	}
 }
@@ -280,9 +281,7 @@ func TestTLS(t *testing.T) {
 	if err != nil {
 		t.Errorf("plain HTTP to a TLS port is an answer of it: %v", err)
 	}
-	trusting := upstream.Transport(upstream.Origin{Scheme: "https"}, nil).(*http.Transport)
-	trusting.TLSClientConfig = srv.Client().Transport.(*http.Transport).TLSClientConfig.Clone()
-	resp, err := clientOf(t, srv.URL, trusting).Do(context.Background(), request())
+	resp, err := trusting(t, srv).Do(context.Background(), request())
 	if err != nil || string(resp.Body) != "HTTP/2.0" {
 		t.Errorf("got %v, %v; want HTTP/2.0", resp, err)
 	}
@@ -293,8 +292,8 @@ func TestTLS(t *testing.T) {
 		t.Errorf("error is %v", err)
 	}
 	// One that refuses us says so by an alert.
-	old := trusting.Clone()
-	old.TLSClientConfig.MaxVersion = tls.VersionTLS11
+	old := upstream.Secured(upstream.Origin{Scheme: "https"}, nil)
+	old.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}
 	srv.TLS.MinVersion = tls.VersionTLS12
 	_, err = clientOf(t, srv.URL, old).Do(context.Background(), request())
 	if !errors.Is(err, upstream.ErrTLS) {
@@ -352,10 +351,15 @@ var ways = map[string]func(*testing.T, *httptest.Server) *upstream.Client{
 	"secured": func(t *testing.T, srv *httptest.Server) *upstream.Client {
 		srv.StartTLS()
 		t.Cleanup(srv.Close)
-		trusting := upstream.Transport(upstream.Origin{Scheme: "https"}, nil).(*http.Transport)
-		trusting.TLSClientConfig = srv.Client().Transport.(*http.Transport).TLSClientConfig.Clone()
-		return clientOf(t, srv.URL, trusting)
+		return trusting(t, srv)
 	},
+}
+
+// trusting returns a client of srv, which has been started with TLS.
+func trusting(t *testing.T, srv *httptest.Server) *upstream.Client {
+	t.Helper()
+	ca := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw}))
+	return secured(t, srv.Listener.Addr().String(), upstream.TLS{CA: "ca"}, variables(map[string]string{"ca": ca}))
 }
 
 // Connections are kept: once 20 requests were under way at a time, 180 more, 20 at a time,
@@ -446,6 +450,67 @@ func testTransportRepeats(t *testing.T, start func(*testing.T, *httptest.Server)
 			_, err := client.Do(context.Background(), r)
 			if again := err == nil; again != tt.kept || broken.Load() != 1 {
 				t.Errorf("it was sent again: %t, want %t; %v", again, tt.kept, err)
+			}
+		})
+	}
+}
+
+// It is sent again once, however many connections are kept that could break as well.
+func TestTransportRepeatsOnce(t *testing.T) {
+	for name, start := range ways {
+		t.Run(name, func(t *testing.T) { testTransportRepeatsOnce(t, start) })
+	}
+}
+
+func testTransportRepeatsOnce(t *testing.T, start func(*testing.T, *httptest.Server) *upstream.Client) {
+	const kept = 10
+	var arrived, broken atomic.Int32
+	all := make(chan struct{}) // closed when there is a connection for each
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		if r.URL.Path == "/broken" {
+			broken.Add(1)
+			panic(http.ErrAbortHandler)
+		}
+		if arrived.Add(1) == 1+kept {
+			close(all)
+		}
+		if r.URL.Path == "/held" {
+			<-all
+		}
+	}))
+	client := start(t, srv)
+	fill := func() {
+		arrived.Store(1)
+		all = make(chan struct{})
+		var wg sync.WaitGroup
+		for range kept {
+			wg.Go(func() {
+				r := request()
+				r.Target = "/held"
+				if _, err := client.Do(context.Background(), r); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+	}
+	for _, tt := range []struct{ name, method, key, body string }{
+		{"GET", "GET", "", ""},
+		{"POST with a key", "POST", "k-1", "{}"},
+		{"POST with a key and no body", "POST", "k-1", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			fill()
+			broken.Store(0)
+			r := request()
+			r.Method, r.Target, r.Body = tt.method, "/broken", []byte(tt.body)
+			if tt.key != "" {
+				r.Header.Set("Idempotency-Key", tt.key)
+			}
+			_, err := client.Do(context.Background(), r)
+			if !errors.Is(err, upstream.ErrUnreachable) || broken.Load() != 2 {
+				t.Errorf("it arrived %d times, want 2; %v", broken.Load(), err)
 			}
 		})
 	}

@@ -1,0 +1,128 @@
+package upstream_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"golang.org/x/net/http2"
+
+	"github.com/bindery-dev/bindery/dataplane/upstream"
+	"github.com/bindery-dev/bindery/internal/testcert"
+)
+
+// raw starts a service that hands each connection, secured and with protocol, to answer
+// and closes it after that. It returns a client of it.
+func raw(t *testing.T, protocol string, answer func(*tls.Conn)) *upstream.Client {
+	t.Helper()
+	authority := testcert.New(t)
+	config := authority.Demand(t, loopback)
+	config.ClientAuth, config.NextProtos = tls.NoClientCert, []string{protocol}
+	l, err := tls.Listen("tcp", "127.0.0.1:0", config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	accept(t, l, func(c net.Conn) { answer(c.(*tls.Conn)) })
+	return secured(t, l.Addr().String(), upstream.TLS{CA: "ca"}, variables(map[string]string{"ca": authority.PEM()}))
+}
+
+// accept hands each connection at l to answer, and closes it after that or at the end of
+// the test.
+func accept(t *testing.T, l net.Listener, answer func(net.Conn)) {
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			stop := context.AfterFunc(t.Context(), func() { c.Close() })
+			wg.Go(func() {
+				defer stop()
+				defer c.Close()
+				answer(c)
+			})
+		}
+	})
+	t.Cleanup(func() { l.Close(); wg.Wait() })
+}
+
+// requests calls answer for each request that comes whole on c, which speaks HTTP/2.
+func requests(c net.Conn, answer func(f *http2.Framer, stream uint32) error) error {
+	r := bufio.NewReader(c)
+	if _, err := r.Discard(len(http2.ClientPreface)); err != nil {
+		return err
+	}
+	f := http2.NewFramer(c, r)
+	if err := f.WriteSettings(); err != nil {
+		return err
+	}
+	for {
+		frame, err := f.ReadFrame()
+		if err != nil {
+			return err
+		}
+		switch frame := frame.(type) {
+		case *http2.SettingsFrame:
+			if !frame.IsAck() {
+				err = f.WriteSettingsAck()
+			}
+		case *http2.HeadersFrame:
+			if frame.StreamEnded() {
+				err = answer(f, frame.StreamID)
+			}
+		case *http2.DataFrame:
+			if frame.StreamEnded() {
+				err = answer(f, frame.StreamID)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// Over HTTP/2 a request goes out again once, and one that could have its effect twice only if
+// the service says that it did not look at it.
+func TestResetStreams(t *testing.T) {
+	reset := func(code http2.ErrCode) func(*http2.Framer, uint32) error {
+		return func(f *http2.Framer, stream uint32) error { return f.WriteRSTStream(stream, code) }
+	}
+	away := func(f *http2.Framer, _ uint32) error { return f.WriteGoAway(0, http2.ErrCodeNo, nil) }
+	for _, tt := range []struct {
+		name         string
+		answer       func(*http2.Framer, uint32) error
+		method, body string
+		want         int32 // how often it arrives
+	}{
+		{"refused", reset(http2.ErrCodeRefusedStream), "GET", "", 2},
+		{"refused with a body", reset(http2.ErrCodeRefusedStream), "POST", "{}", 2},
+		{"a service that goes away", away, "GET", "", 2},
+		{"a service that goes away with a body", away, "POST", "{}", 1},
+		{"an error of protocol", reset(http2.ErrCodeProtocol), "GET", "", 2},
+		{"an error of protocol with a body", reset(http2.ErrCodeProtocol), "POST", "{}", 1},
+		{"an error of protocol without a body", reset(http2.ErrCodeProtocol), "POST", "", 1},
+		{"an error of its own", reset(http2.ErrCodeInternal), "GET", "", 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var arrived atomic.Int32
+			client := raw(t, "h2", func(c *tls.Conn) {
+				_ = requests(c, func(f *http2.Framer, stream uint32) error {
+					arrived.Add(1)
+					return tt.answer(f, stream)
+				})
+			})
+			r := request()
+			r.Method, r.Body = tt.method, []byte(tt.body)
+			_, err := client.Do(context.Background(), r)
+			if !errors.Is(err, upstream.ErrUnreachable) || arrived.Load() != tt.want {
+				t.Errorf("it arrived %d times, want %d; %v", arrived.Load(), tt.want, err)
+			}
+		})
+	}
+}

@@ -1,0 +1,4 @@
+package upstream
+
+// Secured is the transport of origins with https.
+var Secured = secured
