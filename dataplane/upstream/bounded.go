@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -22,6 +23,10 @@ type bounded struct{ *http.Transport }
 // errAgain ends an exchange whose request would be sent more often than it may be.
 var errAgain = errors.New("the exchange ended before the response, and the request is not sent again")
 
+// errUnderWay is wrapped by errors of an exchange that had its connection: the request,
+// or a part of it, may have arrived.
+var errUnderWay = errors.New("under way")
+
 // RoundTrip is that of net/http's transport, within the bounds. The body of the response
 // has to be closed.
 func (b bounded) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -37,7 +42,10 @@ func (b bounded) RoundTrip(req *http.Request) (*http.Response, error) {
 		err = cause
 	}
 	stop(nil)
-	return nil, err
+	if s.tries == 0 || s.fresh && refusesCertificate(err) {
+		return nil, err
+	}
+	return nil, fmt.Errorf("%w: %w", errUnderWay, err)
 }
 
 // A sending is what becomes of one request.
@@ -47,6 +55,7 @@ type sending struct {
 
 	tries   int
 	first   net.Conn    // of the first try
+	fresh   bool        // the first try is under way, on a new connection
 	written atomic.Bool // the header, or a part of it, over HTTP/2 by a goroutine of its own
 }
 
@@ -55,6 +64,7 @@ type sending struct {
 // it writes; HTTP/1.1 does not, and has the connection to itself.
 func (s *sending) start(info httptrace.GotConnInfo) {
 	s.tries++
+	s.fresh = s.tries == 1 && !info.Reused
 	switch {
 	case s.tries == 1:
 		s.first = info.Conn

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"io"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -125,4 +126,68 @@ func TestResetStreams(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What breaks when a request is under way is not the handshake, whatever it looks like:
+// the request may have been carried out.
+func TestBrokenRecord(t *testing.T) {
+	for _, tt := range []struct {
+		name, secured string // what is answered
+		plain         string // what comes behind it, unsecured
+		want          string
+	}{
+		{"in place of a response", "", "HTTP/1.1 502 Bad Gateway\r\n\r\n", "unreachable: the exchange failed"},
+		{"within the header", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 502 Bad Gateway\r\n\r\n", "unreachable: the exchange failed"},
+		{"within the body", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n{", "HTTP/1.1 502 Bad Gateway\r\n\r\n", "unreachable: the exchange failed"},
+		{"an alert within the body", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n{", "\x15\x03\x03\x00\x02\x02\x28", "unreachable: the exchange failed"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			client := raw(t, "http/1.1", func(c *tls.Conn) {
+				r := bufio.NewReader(c)
+				for line, err := r.ReadString('\n'); line != "\r\n" && err == nil; {
+					line, err = r.ReadString('\n')
+				}
+				_, _ = r.Discard(len("{}"))
+				_, _ = io.WriteString(c, tt.secured)
+				_, _ = io.WriteString(c.NetConn(), tt.plain)
+				_ = c.NetConn().Close()
+			})
+			r := request()
+			r.Method, r.Body = "POST", []byte("{}")
+			_, err := client.Do(context.Background(), r)
+			want := "upstream " + client.Origin().Authority + ": " + tt.want
+			if !errors.Is(err, upstream.ErrUnreachable) || err.Error() != want {
+				t.Errorf("error is %v, want %s", err, want)
+			}
+		})
+	}
+}
+
+// With TLS 1.3 a service refuses the node's certificate when the node has begun to send.
+func TestRefusedCertificate(t *testing.T) {
+	ours := testcert.New(t)
+	config := ours.Demand(t, loopback)
+	config.NextProtos = []string{"http/1.1"}
+	r := request()
+	r.Method, r.Body = "POST", []byte("{}")
+	if _, err := refusing(t, config, ours).Do(context.Background(), r); !errors.Is(err, upstream.ErrTLS) {
+		t.Errorf("error is %v, want that of TLS", err)
+	}
+}
+
+// refusing starts a service whose handshake, by config, fails for want of a certificate,
+// and which then reads on, so that its alert arrives. It returns a client of it.
+func refusing(t *testing.T, config *tls.Config, authority *testcert.Authority) *upstream.Client {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	accept(t, l, func(c net.Conn) {
+		if tls.Server(c, config).Handshake() == nil {
+			t.Error("a node without a certificate is let in")
+		}
+		_, _ = io.Copy(io.Discard, c)
+	})
+	return secured(t, l.Addr().String(), upstream.TLS{CA: "ca"}, variables(map[string]string{"ca": authority.PEM()}))
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -17,7 +18,8 @@ var (
 	// ErrUnreachable: no connection, or one that broke before the response was
 	// complete, or a response that is not HTTP.
 	ErrUnreachable = errors.New("unreachable")
-	// ErrTLS: no secure connection, because its handshake failed or a certificate.
+	// ErrTLS: no secure connection, because its handshake failed or a certificate. The
+	// service has read nothing of the request.
 	ErrTLS = errors.New("no secure connection")
 	// ErrTimeout: the time for the exchange was up.
 	ErrTimeout = errors.New("timed out")
@@ -68,15 +70,18 @@ func (c *Client) fail(ctx context.Context, err error) error {
 }
 
 // isTLS reports whether err is about what a node brings to a handshake, or from
-// crypto/tls or crypto/x509. Some of theirs have no type that says so: an alert is a
-// net.OpError of the operation "remote error" or "local error", others have a text
-// that does.
+// crypto/tls or crypto/x509 before there was a connection. Some of theirs have no type
+// that says so: an alert is a net.OpError of the operation "remote error" or "local
+// error", others have a text that does.
 func isTLS(err error) bool {
 	var (
 		verify *tls.CertificateVerificationError
 		record tls.RecordHeaderError
 		op     *net.OpError
 	)
+	if errors.Is(err, errUnderWay) {
+		return false
+	}
 	if errors.Is(err, errOwnTLS) || errors.As(err, &verify) || errors.As(err, &record) {
 		return true
 	}
@@ -87,6 +92,29 @@ func isTLS(err error) bool {
 		err = inner
 	}
 	return strings.HasPrefix(err.Error(), "tls: ")
+}
+
+// Alerts about a client's certificate (RFC 8446, section 6).
+var certificateAlerts = []tls.AlertError{
+	42,  // bad_certificate
+	43,  // unsupported_certificate
+	44,  // certificate_revoked
+	45,  // certificate_expired
+	46,  // certificate_unknown
+	48,  // unknown_ca
+	49,  // access_denied
+	116, // certificate_required
+}
+
+// refusesCertificate reports whether err is the service's alert about the node's
+// certificate. With TLS 1.3 it comes when the node has begun to send, and the service
+// reads nothing of that. Over HTTP/2 net/http may have another error for it.
+func refusesCertificate(err error) bool {
+	var op *net.OpError
+	if !errors.As(err, &op) || op.Op != "remote error" {
+		return false
+	}
+	return slices.ContainsFunc(certificateAlerts, func(a tls.AlertError) bool { return op.Err.Error() == a.Error() })
 }
 
 // cause puts a transport error into words. The error's own text may quote what the
@@ -103,6 +131,7 @@ func cause(err error) string {
 		alert   *net.OpError
 		timeout net.Error
 	)
+	begun := errors.Is(err, errUnderWay)
 	switch {
 	case errors.Is(err, errOwnTLS):
 		return err.Error()
@@ -118,9 +147,9 @@ func cause(err error) string {
 		return "its certificate is for another host"
 	case errors.As(err, &invalid), errors.As(err, &verify):
 		return "its certificate is not valid"
-	case errors.As(err, &record):
+	case errors.As(err, &record) && !begun:
 		return "it does not speak TLS"
-	case errors.As(err, &alert) && alert.Op == "remote error": // crypto/tls: an alert that came
+	case errors.As(err, &alert) && alert.Op == "remote error" && !begun: // crypto/tls: an alert that came
 		return "it refused the TLS handshake"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return "the connection ended before the response was complete"

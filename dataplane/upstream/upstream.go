@@ -11,6 +11,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -104,7 +105,7 @@ func (c *Client) Do(ctx context.Context, r *Request) (*Response, error) {
 	defer resp.Body.Close()
 	whole := &Response{Status: resp.StatusCode, Header: resp.Header}
 	if whole.Body, err = readBody(resp, r.MaxBody); err != nil {
-		return whole, c.fail(ctx, err)
+		return whole, c.fail(ctx, fmt.Errorf("%w: %w", errUnderWay, err))
 	}
 	return whole, nil
 }
