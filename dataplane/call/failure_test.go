@@ -93,8 +93,10 @@ func TestBrokenExchanges(t *testing.T) {
 		{"redirect", say("HTTP/1.1 307 Temporary Redirect\r\nLocation: http://10.0.0.1/\r\nContent-Length: 0\r\n\r\n"), call.UpstreamError, 307,
 			`-32000 The service answered with status 307. {"kind":"strange"}`},
 		{"only 1xx", say("HTTP/1.1 103 Early Hints\r\n\r\n"), call.Unreachable, 0, busy},
-		{"another protocol", say("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n"), call.UpstreamError, 101,
-			`-32000 The service answered with status 101. {"status":101}`},
+		{"another protocol", say("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n"), call.Unreachable, 0, busy},
+		{"a status that is none", say("HTTP/1.1 000 X\r\nContent-Length: 0\r\n\r\n"), call.Unreachable, 0, busy},
+		{"a status beyond those of HTTP", say("HTTP/1.1 999 X\r\nContent-Length: 0\r\n\r\n"), call.UpstreamError, 999,
+			`-32000 The service answered with status 999. {"status":999}`},
 		{"too large without an end", func(c net.Conn) {
 			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\n\r\n\""+strings.Repeat("x", 128<<10))
 			_, _ = io.Copy(io.Discard, c)

@@ -44,15 +44,13 @@ func newRules(source []*irv1.ErrorRule) (rules, error) {
 	return rs, nil
 }
 
-// forStatus returns the rules that could match a response with status, 100..599.
+// forStatus returns the rules that could match a response with status, 200..999. One of
+// more than 599, which HTTP does not have, is a 5xx (RFC 9110, section 15).
 func (rs *rules) forStatus(status int) []*Rule {
 	if own := rs.statuses[status]; own != nil {
 		return own
 	}
-	if class := status / 100; class < len(rs.classes) {
-		return rs.classes[class]
-	}
-	return nil
+	return rs.classes[min(status/100, 5)]
 }
 
 // pick returns the first of candidates that agrees with a response; nil for none.

@@ -30,6 +30,10 @@ var (
 	ErrTooLarge = errors.New("response body too large")
 )
 
+// errStatus ends an exchange whose response is none: its status is 101, or not three
+// digits of which the first is at least a 2.
+var errStatus = errors.New("its response has no final status of HTTP")
+
 // An Error is a failed exchange. It can be logged: it names the authority of the
 // upstream, and neither path, query, header nor anything that the upstream sent.
 type Error struct {
@@ -137,6 +141,8 @@ func cause(err error) string {
 		return err.Error()
 	case errors.Is(err, errAgain):
 		return errAgain.Error()
+	case errors.Is(err, errStatus):
+		return errStatus.Error()
 	case errors.As(err, &dns):
 		return "the host name does not resolve"
 	case errors.As(err, &errno):

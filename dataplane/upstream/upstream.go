@@ -65,12 +65,12 @@ type Request struct {
 
 // A Response is what an upstream answered, whole.
 type Response struct {
-	Status int // 101 or 200..599
+	Status int // 200..999; what is more than 599 is none of HTTP's
 	Header http.Header
 	Body   []byte // nil when empty
 }
 
-// Do sends r and reads the whole response. A response with any status is a success:
+// Do sends r and reads the whole response. A response with any final status is a success:
 // what a status means is up to the binding. Redirects are not followed and bodies
 // are not decompressed.
 //
@@ -103,6 +103,9 @@ func (c *Client) Do(ctx context.Context, r *Request) (*Response, error) {
 		return nil, c.fail(ctx, err)
 	}
 	defer resp.Body.Close()
+	if !isFinal(resp.StatusCode) {
+		return nil, c.fail(ctx, errStatus)
+	}
 	whole := &Response{Status: resp.StatusCode, Header: resp.Header}
 	if whole.Body, err = readBody(resp, r.MaxBody); err != nil {
 		return whole, c.fail(ctx, fmt.Errorf("%w: %w", errUnderWay, err))
@@ -141,12 +144,12 @@ func (c *Client) request(ctx context.Context, r *Request) (*http.Request, error)
 	return req, err
 }
 
-// readBody reads at most limit bytes. A response to which the connection was handed
-// over (101) has no body.
+// isFinal reports whether status is three digits that can end an exchange. One that asks
+// for no other protocol does not end with 101 (RFC 9110, section 15.2.2).
+func isFinal(status int) bool { return 200 <= status && status <= 999 }
+
+// readBody reads at most limit bytes.
 func readBody(resp *http.Response, limit int64) ([]byte, error) {
-	if resp.StatusCode < 200 {
-		return nil, nil
-	}
 	if resp.ContentLength > limit {
 		return nil, ErrTooLarge
 	}

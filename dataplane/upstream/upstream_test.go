@@ -234,12 +234,20 @@ func TestInformationalResponses(t *testing.T) {
 	if err != nil || resp.Status != 200 || string(resp.Body) != "{}" {
 		t.Errorf("got %v, %v", resp, err)
 	}
-	base = serve(t, func(c net.Conn) {
-		_, _ = io.WriteString(c, "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\nhello")
-	})
-	resp, err = clientOf(t, base, nil).Do(context.Background(), request())
-	if err != nil || resp.Status != 101 || resp.Body != nil {
-		t.Errorf("got %v, %v", resp, err)
+}
+
+// A status that ends no exchange is that of no response; whatever else a server makes up
+// is up to the binding.
+func TestStatuses(t *testing.T) {
+	for status, want := range map[string]int{"200": 200, "599": 599, "600": 600, "999": 999, "000": 0, "042": 0, "101": 0, "+42": 0} {
+		base := serve(t, func(c net.Conn) { fmt.Fprintf(c, "HTTP/1.1 %s X\r\nContent-Length: 0\r\n\r\n", status) })
+		resp, err := clientOf(t, base, nil).Do(context.Background(), request())
+		switch {
+		case want == 0 && (resp != nil || !errors.Is(err, upstream.ErrUnreachable)):
+			t.Errorf("%s: got %v, %v; want unreachable", status, resp, err)
+		case want != 0 && (err != nil || resp.Status != want):
+			t.Errorf("%s: got %v, %v", status, resp, err)
+		}
 	}
 }
 
