@@ -18,7 +18,7 @@ type conn struct {
 	net  net.Conn
 	look *look
 	r    *bufio.Reader // of conn, which counts
-	w    []byte        // that a request is written into, empty between them
+	w    []byte        // that a request is written into, all zero between them
 
 	reused bool      // there was an exchange before
 	since  time.Time // the end of the last one
@@ -88,7 +88,10 @@ func (c *conn) write(req *http.Request) error {
 	if !plain {
 		return req.Write(writing{c})
 	}
-	c.w = whole[:0]
+	defer func() {
+		clear(whole[:cap(whole)]) // also what was read of a body that is too long
+		c.w = whole[:0]
+	}()
 	if closed := closeBody(req); err == nil {
 		err = closed
 	}
@@ -123,6 +126,21 @@ func (c *conn) receive(req *http.Request) (*http.Response, error) {
 		c.left = math.MaxInt
 		return resp, nil
 	}
+}
+
+// forget overwrites what was read.
+func (c *conn) forget() {
+	c.r.Reset(zeros{})
+	_, _ = c.r.Peek(c.r.Size())
+	c.r.Reset(reading{c})
+}
+
+// zeros is a reader of zeros.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
 }
 
 // reading is a conn that counts what it reads.
@@ -183,11 +201,12 @@ func (b *body) Close() error {
 	return nil
 }
 
-// end keeps the connection if the exchange left nothing on it, and nothing of the
-// exchange goes on.
+// end keeps the connection, with nothing of the exchange in its buffers, if that left
+// nothing on it, and nothing of the exchange goes on.
 func (b *body) end() {
 	clean := b.read && !b.last && b.conn.r.Buffered() == 0 && b.sent()
 	if b.stop() && clean {
+		b.conn.forget()
 		b.conn.pool.keep(b.conn)
 		return
 	}

@@ -27,7 +27,7 @@ type key struct{}
 
 type listener struct {
 	net.Listener
-	free sync.Pool // of *bytes.Buffer, empty
+	free sync.Pool // of *bytes.Buffer, empty and all zero
 }
 
 func (l *listener) Accept() (net.Conn, error) {
@@ -76,7 +76,9 @@ func (c *conn) Write(b []byte) (int, error) {
 	if c.held.Len() < c.announced {
 		return len(b), nil
 	}
+	answer := c.held.Bytes()
 	_, err := c.held.WriteTo(c.Conn)
+	clear(answer)
 	c.held.Reset()
 	c.free.Put(c.held)
 	c.announced, c.held = 0, nil

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"testing"
 )
@@ -78,5 +79,25 @@ func TestWhole(t *testing.T) {
 		if got := counted.writes.Load() - before; got > int64(tt.most) {
 			t.Errorf("%+v: %d writes", tt, got)
 		}
+	}
+}
+
+// TestNothingIsHeld holds that a buffer that is used again has nothing of the answer that
+// it was for.
+func TestNothingIsHeld(t *testing.T) {
+	client, server := net.Pipe()
+	defer client.Close()
+	go func() { _, _ = io.Copy(io.Discard, client) }()
+	held := new(bytes.Buffer)
+	c := &conn{Conn: server, free: new(sync.Pool), announced: 12, held: held}
+	for _, part := range []string{"header", "secret", "s"} {
+		if _, err := c.Write([]byte(part)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	server.Close()
+	kept := held.AvailableBuffer()
+	if left := bytes.Trim(kept[:cap(kept)], "\x00"); len(left) > 0 || cap(kept) == 0 {
+		t.Errorf("it has %q", left)
 	}
 }
