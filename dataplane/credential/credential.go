@@ -54,18 +54,40 @@ func (c *Credential) Authorize(ctx context.Context, h http.Header, limit time.Du
 	return nil
 }
 
-// Sent returns what identifies the node in the header h that it authorized: the
-// whole value, and the part after its scheme; nil when there is none.
+// Sent returns what identifies the node in the header h that it authorized, as an upstream
+// may repeat it: the whole value, and the parts of it that are secrets by themselves; nil
+// when there is none. Some can be "".
 func (c *Credential) Sent(h http.Header) []string {
 	if c == nil {
 		return nil
 	}
+	name := "Authorization"
 	if k := c.source.GetHeader(); k != nil {
-		return []string{h.Get(k.GetName())}
+		name = k.GetName()
 	}
-	value := h.Get("Authorization")
-	_, token, _ := strings.Cut(value, " ")
-	return []string{value, token}
+	return parts(h.Get(name))
+}
+
+// minPart is how long, in bytes, the value of a parameter is at least that is taken for a
+// secret by itself: shorter ones may be versions or flags.
+const minPart = 8
+
+// parts returns value, what follows its scheme, of a Basic one (RFC 7617) the pair and the
+// password as well, and the values of parameters such as session=... and token="...".
+func parts(value string) []string {
+	scheme, rest, _ := strings.Cut(value, " ")
+	all := []string{value, rest}
+	if pair, err := base64.StdEncoding.DecodeString(rest); err == nil && strings.EqualFold(scheme, "Basic") {
+		_, password, _ := strings.Cut(string(pair), ":")
+		all = append(all, string(pair), password)
+	}
+	for field := range strings.FieldsFuncSeq(value, func(r rune) bool { return strings.ContainsRune(" ,;", r) }) {
+		_, v, _ := strings.Cut(field, "=")
+		if v = strings.Trim(v, `"`); len(v) >= minPart {
+			all = append(all, v)
+		}
+	}
+	return all
 }
 
 // Rejected says that the upstream answered 401 to a request with header h. A token

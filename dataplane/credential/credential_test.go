@@ -3,6 +3,7 @@ package credential_test
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -66,6 +67,36 @@ func TestAuthorize(t *testing.T) {
 	}
 }
 
+// What an upstream may repeat of a credential is known: by itself, too.
+func TestSent(t *testing.T) {
+	tests := []struct {
+		name       string
+		credential *irv1.Credential
+		secret     string
+		want       []string
+	}{
+		{"bearer", bearer("secret"), "s3cr3t", []string{"Bearer s3cr3t", "s3cr3t"}},
+		{"basic", basic("me", "secret"), "s3:cr3t", []string{"Basic bWU6czM6Y3IzdA==", "bWU6czM6Y3IzdA==", "me:s3:cr3t", "s3:cr3t"}},
+		{"header", header("X-Api-Key", "secret"), "s3cr3t", []string{"s3cr3t", ""}},
+		{"header with a scheme", header("Authorization", "secret"), "Token s3cr3t", []string{"Token s3cr3t", "s3cr3t"}},
+		{"header with a password", header("Authorization", "secret"), "basic bWU6czNjcjN0", []string{"basic bWU6czNjcjN0", "bWU6czNjcjN0", "me:s3cr3t", "s3cr3t"}},
+		{"header that is broken", header("Authorization", "secret"), "Basic s3cr3t!", []string{"Basic s3cr3t!", "s3cr3t!"}},
+		{"cookies", header("Cookie", "secret"), "v=1; session=s3cr3t-1; theme=dark", []string{"v=1; session=s3cr3t-1; theme=dark", "session=s3cr3t-1; theme=dark", "s3cr3t-1"}},
+		{"parameters", header("Authorization", "secret"), `Token id="me",token="s3cr3t=1"`, []string{`Token id="me",token="s3cr3t=1"`, `id="me",token="s3cr3t=1"`, "s3cr3t=1"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c, h := credential.New(tt.credential, secrets(map[string]string{"BINDERY_SECRET_SECRET": tt.secret}), nil, ""), http.Header{}
+			if err := c.Authorize(t.Context(), h, time.Second); err != nil {
+				t.Fatal(err)
+			}
+			if got := c.Sent(h); !slices.Equal(got, tt.want) {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
 func TestNone(t *testing.T) {
 	var none *credential.Credential
 	h := http.Header{}
@@ -73,4 +104,7 @@ func TestNone(t *testing.T) {
 		t.Errorf("no credential sets %v, error %v", h, err)
 	}
 	none.Rejected(h)
+	if got := none.Sent(h); got != nil {
+		t.Errorf("no credential sent %q", got)
+	}
 }
