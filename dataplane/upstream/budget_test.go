@@ -46,3 +46,26 @@ func TestBudget(t *testing.T) {
 		t.Error("a budget that nothing fills is not empty")
 	}
 }
+
+// Who calls the same service at another rate, or with no retries at all, leaves a budget
+// as it is.
+func TestBudgetsOfRates(t *testing.T) {
+	now := time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC)
+	orders, search := upstream.Rate{PerCall: 0.25, PerSecond: 2}, upstream.Rate{}
+	var b upstream.Budget
+	b.Add(orders, now)
+	b.Add(search, now)
+	if b.Take(search, now) {
+		t.Error("who has no retries takes those of others")
+	}
+	if n := drain(&b, orders, now); n != 45 {
+		t.Errorf("a call of others leaves %d, want 45", n)
+	}
+	for range 30 {
+		now = now.Add(100 * time.Millisecond)
+		b.Add(search, now)
+	}
+	if n := drain(&b, orders, now); n != 6 {
+		t.Errorf("3 s of calls of others added %d, want 6", n)
+	}
+}
