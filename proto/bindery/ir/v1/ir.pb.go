@@ -1985,7 +1985,7 @@ type Upstream struct {
 	Credential *Credential `protobuf:"bytes,5,opt,name=credential,proto3" json:"credential,omitempty"`
 	// max_request_bytes bounds the body that is sent.
 	MaxRequestBytes int64 `protobuf:"varint,6,opt,name=max_request_bytes,json=maxRequestBytes,proto3" json:"max_request_bytes,omitempty"`
-	// max_response_bytes bounds the body that is read, after decompression.
+	// max_response_bytes bounds the body that is read, as it comes: nothing is unpacked.
 	MaxResponseBytes int64 `protobuf:"varint,7,opt,name=max_response_bytes,json=maxResponseBytes,proto3" json:"max_response_bytes,omitempty"`
 	// retry_budget is there when a tool of the binding has a retry.
 	RetryBudget *RetryBudget `protobuf:"bytes,8,opt,name=retry_budget,json=retryBudget,proto3" json:"retry_budget,omitempty"`
