@@ -25,7 +25,7 @@ var ErrMissing = errors.New("secret is missing")
 // maxSize is the size, in bytes, up to which a file can be a secret.
 const maxSize = 64 << 10
 
-// settled is how long a file must not have been written before its stamp is
+// settled is how long a file must not have changed before its stamps are
 // trusted: within the clock tick of a file system two writes look the same.
 const settled = 2 * time.Second
 
@@ -144,16 +144,19 @@ func (s *Store) fromFile(name string) (string, error) {
 	if ok && sameFile(known.info, info) {
 		return known.value, nil
 	}
-	value, err := read(path, info)
+	if !info.Mode().IsRegular() { // opening a pipe waits
+		return "", unreadable(name, errNoFile)
+	}
+	found, err := read(path)
 	if err != nil {
 		return "", unreadable(name, err)
 	}
-	if time.Since(info.ModTime()) > settled {
+	if time.Since(changed(found.info)) > settled {
 		s.mu.Lock()
-		s.files[name] = file{info: info, value: value}
+		s.files[name] = found
 		s.mu.Unlock()
 	}
-	return value, nil
+	return found.value, nil
 }
 
 // unreadable leaves out the path of err: Hint has it, and a log should not repeat
@@ -169,24 +172,32 @@ func unreadable(name string, err error) error {
 // sameFile reports whether a file looks as it did. Replacing the target of a
 // symbolic link, as Kubernetes does, changes the file.
 func sameFile(a, b fs.FileInfo) bool {
-	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && changed(a).Equal(changed(b))
 }
 
-func read(path string, info fs.FileInfo) (string, error) {
-	if !info.Mode().IsRegular() {
-		return "", errors.New("it is not a file")
-	}
+var errNoFile = errors.New("it is not a file")
+
+// read reads the file that is at path now, which may be another one than a moment ago,
+// and how that looked before it was read.
+func read(path string) (file, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return "", err
+		return file{}, err
 	}
 	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return file{}, err
+	}
+	if !info.Mode().IsRegular() {
+		return file{}, errNoFile
+	}
 	data, err := io.ReadAll(io.LimitReader(f, maxSize+1))
 	if err != nil {
-		return "", err
+		return file{}, err
 	}
 	if len(data) > maxSize {
-		return "", fmt.Errorf("it is larger than %d bytes", maxSize)
+		return file{}, fmt.Errorf("it is larger than %d bytes", maxSize)
 	}
-	return strings.TrimRight(string(data), "\r\n"), nil
+	return file{info: info, value: strings.TrimRight(string(data), "\r\n")}, nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/bindery-dev/bindery/dataplane/secret"
@@ -101,7 +102,6 @@ func TestRotation(t *testing.T) {
 	old := time.Now().Add(-time.Hour)
 	chtimes(t, path, old)
 	want(t, s, "value-49")
-	want(t, s, "value-49") // from the cache
 	write(t, path, "value-50")
 	want(t, s, "value-50")
 	if err := os.Remove(path); err != nil {
@@ -156,7 +156,9 @@ func TestStrangeFiles(t *testing.T) {
 }
 
 // A store that ends up in a log by accident says nothing.
-func TestStoreHidesValues(t *testing.T) {
+func TestStoreHidesValues(t *testing.T) { later(t, testStoreHidesValues) }
+
+func testStoreHidesValues(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "token")
 	write(t, path, "hidden")
 	chtimes(t, path, time.Now().Add(-time.Hour))
@@ -169,21 +171,23 @@ func TestStoreHidesValues(t *testing.T) {
 	}
 }
 
+// A file that has been as it is for long, as this package's has.
 func BenchmarkLookup(b *testing.B) {
-	path := filepath.Join(b.TempDir(), "token")
-	if err := os.WriteFile(path, []byte("value"), 0o600); err != nil {
-		b.Fatal(err)
-	}
-	if err := os.Chtimes(path, time.Time{}, time.Now().Add(-time.Hour)); err != nil {
-		b.Fatal(err)
-	}
-	s := secret.New(filepath.Dir(path), nil)
+	s := secret.New(".", nil)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := s.Lookup("token"); err != nil {
+		if _, err := s.Lookup("secret.go"); err != nil {
 			b.Fatal(err)
 		}
 	}
+}
+
+// later runs test when all files have been as they are for long.
+func later(t *testing.T, test func(t *testing.T)) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(100 * 365 * 24 * time.Hour) // a bubble begins in 2000
+		test(t)
+	})
 }
 
 func want(t *testing.T, s *secret.Store, value string) {
