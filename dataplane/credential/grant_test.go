@@ -290,6 +290,17 @@ func TestNoToken(t *testing.T) {
 	}
 }
 
+// Some issuers send what they issue as a form.
+func TestTokenInAForm(t *testing.T) {
+	i := &issuer{answer: func(_ int, w http.ResponseWriter) {
+		w.Header().Set("Content-Type", "application/x-www-form-urlencoded")
+		_, _ = io.WriteString(w, "access_token=t0k3n&token_type=bearer&expires_in=3600")
+	}}
+	if got := authorized(t, i.credential(client(), known())).Get("Authorization"); got != "Bearer t0k3n" {
+		t.Errorf("Authorization is %q", got)
+	}
+}
+
 func body(status int, text string) func(int, http.ResponseWriter) {
 	return func(_ int, w http.ResponseWriter) {
 		w.WriteHeader(status)
