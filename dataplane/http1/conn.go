@@ -110,7 +110,7 @@ func (c *conn) again(req *http.Request) bool {
 	case req.Body != nil && req.Body != http.NoBody && req.GetBody == nil:
 		return false
 	}
-	return c.sent == 0 || Repeatable(req)
+	return c.sent == 0 || repeatable(req)
 }
 
 // receive reads the header of the response, after any responses that are not the last.

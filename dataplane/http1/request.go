@@ -26,9 +26,9 @@ func sendable(req *http.Request) error {
 	return nil
 }
 
-// Repeatable reports whether net/http takes a second req for harmless: it is safe, or has
+// repeatable reports whether net/http takes a second req for harmless: it is safe, or has
 // an Idempotency-Key or X-Idempotency-Key.
-func Repeatable(req *http.Request) bool {
+func repeatable(req *http.Request) bool {
 	switch req.Method {
 	case "", http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace:
 		return true

@@ -11,14 +11,24 @@ import (
 	"net/http/httptrace"
 	"sync/atomic"
 
-	"github.com/bindery-dev/bindery/dataplane/http1"
+	"golang.org/x/net/http2"
 )
 
-// A bounded is a transport of net/http's that sends a request again once at most. By
-// itself net/http's goes on for as long as it finds kept connections that break, and over
-// HTTP/2 up to seven times, whatever the method, also after a PROTOCOL_ERROR of the
-// service, which does not say that it did nothing.
+// A bounded is a transport of net/http's that sends a request again once at most, and over
+// HTTP/2 only what the service says that it did not look at. By itself net/http's goes on
+// for as long as it finds kept connections that break.
 type bounded struct{ *http.Transport }
+
+// newBounded returns a bounded transport of t, which has not been used. Its HTTP/2 is that
+// of golang.org/x/net: net/http's own (Go 1.26) also sends again, whatever the method, what
+// a service ended by a PROTOCOL_ERROR, and so may have carried out.
+func newBounded(t *http.Transport) bounded {
+	//lint:ignore SA1019 see above
+	if _, err := http2.ConfigureTransports(t); err != nil {
+		panic(err) // t has been used
+	}
+	return bounded{t}
+}
 
 // errAgain ends an exchange whose request would be sent more often than it may be.
 var errAgain = errors.New("the exchange ended before the response, and the request is not sent again")
@@ -31,7 +41,7 @@ var errUnderWay = errors.New("under way")
 // has to be closed.
 func (b bounded) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx, stop := context.WithCancelCause(req.Context())
-	s := &sending{stop: stop, repeatable: http1.Repeatable(req)}
+	s := &sending{stop: stop}
 	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: s.start, WroteHeaders: s.wrote})
 	resp, err := b.Transport.RoundTrip(req.WithContext(traced))
 	if err == nil {
@@ -48,43 +58,32 @@ func (b bounded) RoundTrip(req *http.Request) (*http.Response, error) {
 	return nil, fmt.Errorf("%w: %w", errUnderWay, err)
 }
 
-// A sending is what becomes of one request.
+// A sending is what becomes of one request, try by try.
 type sending struct {
-	repeatable bool
-	stop       context.CancelCauseFunc
-
+	stop    context.CancelCauseFunc
 	tries   int
-	first   net.Conn    // of the first try
+	again   bool        // over HTTP/1.1, after a try that was written
 	fresh   bool        // the first try is under way, on a new connection
-	written atomic.Bool // the header, or a part of it, over HTTP/2 by a goroutine of its own
+	written atomic.Bool // of the try under way, by another goroutine
 }
 
-// start is called when a connection was found for the request, before anything of it is
-// written there. It ends a try that is one too many: HTTP/2 looks at the context before
-// it writes; HTTP/1.1 does not, and has the connection to itself.
+// start is called when a connection was found for a try, before anything of it is written
+// there. It ends a try of HTTP/1.1 that is one too many: the context alone would not keep
+// that from being written, and nothing else uses the connection.
 func (s *sending) start(info httptrace.GotConnInfo) {
 	s.tries++
 	s.fresh = s.tries == 1 && !info.Reused
-	switch {
-	case s.tries == 1:
-		s.first = info.Conn
-	case s.tries > 2 || !s.again(info.Conn):
-		s.stop(errAgain)
-		if !isHTTP2(info.Conn) {
-			_ = info.Conn.Close() // it has no other request
-		}
+	if !s.written.Swap(false) || isHTTP2(info.Conn) {
+		return
 	}
+	if s.again {
+		s.stop(errAgain)
+		_ = info.Conn.Close() // nothing of it is of use any more
+	}
+	s.again = true
 }
 
 func (s *sending) wrote() { s.written.Store(true) }
-
-// again reports whether there may be a second try, on c. What net/http repeats over
-// HTTP/1.1 was not written or is repeatable. Over HTTP/2 it is what a service refused,
-// which leaves the connection as it was, or something worse, after which net/http takes
-// another one.
-func (s *sending) again(c net.Conn) bool {
-	return s.repeatable || !s.written.Load() || s.first == c || !isHTTP2(s.first)
-}
 
 func isHTTP2(c net.Conn) bool {
 	secured, ok := c.(*tls.Conn)

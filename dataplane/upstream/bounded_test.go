@@ -6,7 +6,10 @@ import (
 	"crypto/tls"
 	"errors"
 	"io"
+	"log"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -88,44 +91,76 @@ func requests(c net.Conn, answer func(f *http2.Framer, stream uint32) error) err
 	}
 }
 
-// Over HTTP/2 a request goes out again once, and one that could have its effect twice only if
-// the service says that it did not look at it.
+// Over HTTP/2 a request goes out again where the service says that it did not look at it,
+// and nowhere else.
 func TestResetStreams(t *testing.T) {
 	reset := func(code http2.ErrCode) func(*http2.Framer, uint32) error {
 		return func(f *http2.Framer, stream uint32) error { return f.WriteRSTStream(stream, code) }
 	}
 	away := func(f *http2.Framer, _ uint32) error { return f.WriteGoAway(0, http2.ErrCodeNo, nil) }
 	for _, tt := range []struct {
-		name         string
-		answer       func(*http2.Framer, uint32) error
-		method, body string
-		want         int32 // how often it arrives
+		name              string
+		answer            func(*http2.Framer, uint32) error
+		times             int32 // that it answers so
+		method, key, body string
+		want              int32 // how often it arrives
+		wantErr           error
 	}{
-		{"refused", reset(http2.ErrCodeRefusedStream), "GET", "", 2},
-		{"refused with a body", reset(http2.ErrCodeRefusedStream), "POST", "{}", 2},
-		{"a service that goes away", away, "GET", "", 2},
-		{"a service that goes away with a body", away, "POST", "{}", 1},
-		{"an error of protocol", reset(http2.ErrCodeProtocol), "GET", "", 2},
-		{"an error of protocol with a body", reset(http2.ErrCodeProtocol), "POST", "{}", 1},
-		{"an error of protocol without a body", reset(http2.ErrCodeProtocol), "POST", "", 1},
-		{"an error of its own", reset(http2.ErrCodeInternal), "GET", "", 1},
+		{"refused", reset(http2.ErrCodeRefusedStream), 1, "GET", "", "", 2, nil},
+		{"refused with a body", reset(http2.ErrCodeRefusedStream), 1, "POST", "", "{}", 2, nil},
+		{"refused twice", reset(http2.ErrCodeRefusedStream), 2, "POST", "", "{}", 3, nil},
+		{"a service that goes away", away, 1, "POST", "", "{}", 2, nil},
+		{"an error of protocol", reset(http2.ErrCodeProtocol), 9, "GET", "", "", 1, upstream.ErrUnreachable},
+		{"an error of protocol with a key", reset(http2.ErrCodeProtocol), 9, "POST", "k-1", "{}", 1, upstream.ErrUnreachable},
+		{"an error of protocol with a body", reset(http2.ErrCodeProtocol), 9, "POST", "", "{}", 1, upstream.ErrUnreachable},
+		{"an error of protocol without a body", reset(http2.ErrCodeProtocol), 9, "POST", "", "", 1, upstream.ErrUnreachable},
+		{"an error of its own", reset(http2.ErrCodeInternal), 9, "GET", "", "", 1, upstream.ErrUnreachable},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel() // there is a wait before the second repetition
 			var arrived atomic.Int32
 			client := raw(t, "h2", func(c *tls.Conn) {
 				_ = requests(c, func(f *http2.Framer, stream uint32) error {
-					arrived.Add(1)
-					return tt.answer(f, stream)
+					if arrived.Add(1) <= tt.times {
+						return tt.answer(f, stream)
+					}
+					status200 := []byte{0x88} // RFC 7541, appendix A
+					return f.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: status200, EndHeaders: true, EndStream: true})
 				})
 			})
 			r := request()
 			r.Method, r.Body = tt.method, []byte(tt.body)
+			if tt.key != "" {
+				r.Header.Set("Idempotency-Key", tt.key)
+			}
 			_, err := client.Do(context.Background(), r)
-			if !errors.Is(err, upstream.ErrUnreachable) || arrived.Load() != tt.want {
+			if !errors.Is(err, tt.wantErr) || arrived.Load() != tt.want {
 				t.Errorf("it arrived %d times, want %d; %v", arrived.Load(), tt.want, err)
 			}
 		})
 	}
+}
+
+// More requests than a service takes at a time are all answered.
+func TestManyStreams(t *testing.T) {
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
+	srv.EnableHTTP2 = true
+	srv.Config.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: 5}
+	srv.Config.ErrorLog = log.New(io.Discard, "", 0)
+	srv.StartTLS()
+	t.Cleanup(srv.Close)
+	client := trusting(t, srv)
+	var wg sync.WaitGroup
+	for range 50 {
+		wg.Go(func() {
+			r := request()
+			r.Method, r.Body = "POST", []byte("{}")
+			if _, err := client.Do(context.Background(), r); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
 }
 
 // What breaks when a request is under way is not the handshake, whatever it looks like:

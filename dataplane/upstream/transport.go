@@ -76,5 +76,5 @@ func secured(origin Origin, secrets *secret.Store) bounded {
 	if origin.TLS != (TLS{}) {
 		t.DialTLSContext = origin.TLS.dial(dialer, secrets)
 	}
-	return bounded{t}
+	return newBounded(t)
 }

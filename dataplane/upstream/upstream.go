@@ -83,11 +83,11 @@ type Response struct {
 //
 // Do is one attempt, with one exception, which is that of [Transport]: when a
 // connection that was kept turns out to be closed before a byte of the response, the
-// request goes out again on another one, if none of it had been written, or if it is a
-// GET or has an Idempotency-Key. Over HTTP/2 it does so where the service ends the stream
-// or the connection before, and whatever its method if the stream was refused (RFC 9113,
-// section 8.7). It goes out again once at most, not after a new connection of HTTP/1.1,
-// and that counts for no budget: it makes up for a connection that was gone already.
+// request goes out again on another one, once, if none of it had been written, or if it is
+// a GET or has an Idempotency-Key. Over HTTP/2 any request does, and only there, that the
+// service says it did not look at (RFC 9113, section 8.7). On a new connection of HTTP/1.1
+// that does not happen, and it counts for no budget: it makes up for a connection that was
+// gone already.
 func (c *Client) Do(ctx context.Context, r *Request) (*Response, error) {
 	if sooner(ctx, r.Timeout) {
 		var cancel context.CancelFunc
