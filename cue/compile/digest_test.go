@@ -75,6 +75,36 @@ func TestDigest(t *testing.T) {
 	}
 }
 
+// TestDigestOfWarnings compiles a module in which layers have no effect on some bindings,
+// which is a warning, with different numbers of processors: what a layer says holds
+// for the others, and all that is compiled is equal.
+func TestDigestOfWarnings(t *testing.T) {
+	first := digestIn(t, warnedFiles(), "GOMAXPROCS=1")
+	for _, env := range []string{"GOMAXPROCS=2", "GOMAXPROCS=4", "GOMAXPROCS=16"} {
+		if other := digestIn(t, warnedFiles(), env); other != first {
+			t.Errorf("digests are %s and, with %s, %s", first, env, other)
+		}
+	}
+	compiled, err := compile.Module(t.Context(), &sourcev1.Sources{Files: warnedFiles()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(compiled.GetDiagnostics()); n != 2 {
+		t.Errorf("there are %d warnings, want one for each layer: %v", n, compiled.GetDiagnostics())
+	}
+	bundle, err := irv1.Open(compiled.GetBundle())
+	if err != nil {
+		t.Fatal(err)
+	}
+	patched := 0
+	for _, schema := range bundle.Schemas {
+		patched += strings.Count(string(schema), `"shelf"`)
+	}
+	if patched != 1 { // all bindings that use it have the same schema
+		t.Errorf("the patch of the root is in %d schemas, want 1", patched)
+	}
+}
+
 // TestDigestFollowsContent holds that a moved line changes no digest, and that a
 // changed word does.
 func TestDigestFollowsContent(t *testing.T) {
@@ -134,6 +164,52 @@ func manyPackages() []*sourcev1.File {
 	}
 	return proto.CloneOf(&sourcev1.Sources{Files: files}).GetFiles()
 }
+
+// warnedFiles returns a module whose root says what has no effect on every second of its
+// bindings.
+func warnedFiles() []*sourcev1.File {
+	files := []*sourcev1.File{
+		{Path: "cue.mod/module.cue", Data: []byte("module: \"example.com/shop@v0\"\nlanguage: version: \"v0.16.0\"\n")},
+		{Path: "policy.cue", Data: []byte(layerFile)},
+		{Path: "common.json", Data: []byte(`{"$defs": {"Book": {"type": "object", "additionalProperties": false}}}`)},
+	}
+	for i := range 6 {
+		name := fmt.Sprintf("shelf%d", i)
+		files = append(files, &sourcev1.File{Path: path.Join(name, "shelf.cue"), Data: fmt.Appendf(nil, warnedFile, i, i, []string{"GET", "PUT"}[i%2])})
+		if i%2 == 1 {
+			files = append(files, &sourcev1.File{Path: path.Join(name, "book.cue"), Data: fmt.Appendf(nil, warnedBookFile, i)})
+		}
+	}
+	return files
+}
+
+const layerFile = `package bindings
+
+bindings: [string]: {
+	schema: "/common.json"
+	patches: Book: properties: shelf: type: "integer"
+	tools: [string]: retry: attempts: 3
+}
+`
+
+const warnedFile = `package bindings
+
+import "bindery.dev/bind"
+
+bindings: shelf%d: bind.#Binding & {
+	endpoint: "/shelf%d"
+	upstream: url: "https://api.library.example"
+	tools: renew: {description: "Renew.", http: "%s /books"}
+}
+`
+
+const warnedBookFile = `package bindings
+
+bindings: shelf%d: {
+	errors: rules: all: {status: ["3xx", "4xx", "5xx"], failure: ["unreachable", "timeout", "unusable"], retry: true}
+	tools: renew: payload: "Book"
+}
+`
 
 const sharedFile = `package bindings
 

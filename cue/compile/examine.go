@@ -9,7 +9,9 @@ import (
 	"cuelang.org/go/cue/errors"
 	"cuelang.org/go/cue/literal"
 
+	"github.com/bindery-dev/bindery/cue/diag"
 	"github.com/bindery-dev/bindery/cue/outline"
+	sourcev1 "github.com/bindery-dev/bindery/proto/bindery/source/v1"
 )
 
 // An examiner finds out what is wrong with values that do not evaluate.
@@ -22,6 +24,18 @@ type examiner struct {
 	report
 	author outline.Cursor // of the package
 	unit   *unit
+	around *diag.List // of what is around the value; nil: nothing is
+}
+
+// apart returns an examiner for one binding or test. What it reports is in a list of
+// its own, so that nothing that is asked of that list depends on what else is compiled.
+func (x examiner) apart() examiner {
+	return examiner{report{&diag.List{}}, x.author, x.unit, x.list}
+}
+
+// reported reports whether there is an error at a place already.
+func (x examiner) reported(at *sourcev1.Position) bool {
+	return x.list.Has(at) || x.around != nil && x.around.Has(at)
 }
 
 // shape returns the outline of a definition of the language, such as "#Binding".
@@ -80,7 +94,7 @@ func (x examiner) outside(v cue.Value, fields ...string) (definitions []*failure
 func (x examiner) definitions(broken []*failure) {
 	for _, f := range broken {
 		v := value{written: writtenAt(x.author, f.path...)}
-		if !x.list.Has(v.where()) && !x.list.Has(v.culprit(f.errors)) {
+		if !x.reported(v.where()) && !x.reported(v.culprit(f.errors)) {
 			x.failure(f)
 		}
 	}
@@ -110,8 +124,9 @@ func (x examiner) held(v value, definition string) {
 		return
 	}
 	x.value(v, x.shape(definition))
-	if !x.list.Failed() { // nothing of it has a path of its own
-		for _, e := range errors.Errors(err) {
+	all := errors.Errors(err)
+	if !x.list.Failed() && !slices.ContainsFunc(namedBy(all), x.reported) { // nothing of it has a path of its own
+		for _, e := range all {
 			x.other(value{written: writtenAt(x.author, pathOf(e)...)}, []errors.Error{e})
 		}
 	}

@@ -8,10 +8,12 @@ import (
 )
 
 // compile evaluates the package and reads the bindings that belong to it.
-func (u *unit) compile(list *diag.List) (bindings []*binding) {
+func (u *unit) compile(found *diag.List) (bindings []*binding) {
+	list := &diag.List{}
+	defer found.Append(list)
 	defer recovered(list, u.pkg)
 	author := draw(u.files)
-	x := examiner{report{list}, author, u}
+	x := examiner{report: report{list}, author: author, unit: u}
 	v := u.build()
 	under := v.LookupPath(cue.MakePath(cue.Str("bindings")))
 	if !under.Exists() {
@@ -25,12 +27,25 @@ func (u *unit) compile(list *diag.List) (bindings []*binding) {
 	broken := x.outside(v, "bindings")
 	all := value{cue: under, written: writtenAt(author, "bindings")}.fields()
 	for _, name := range sorted(all) {
-		if u.inherited[name] == nil && x.binding(name, all[name]) {
-			bindings = append(bindings, u.read(name, all[name], x.report))
+		if u.inherited[name] != nil {
+			continue
+		}
+		if b := x.read(name, all[name]); b != nil {
+			bindings = append(bindings, b)
 		}
 	}
 	x.definitions(broken)
 	return bindings
+}
+
+// read examines a binding and reads it; nil when it cannot be read at all.
+func (x examiner) read(name string, v value) *binding {
+	own := x.apart()
+	defer x.list.Append(own.list)
+	if !own.binding(name, v) {
+		return nil
+	}
+	return x.unit.read(name, v, own.report)
 }
 
 // place returns the beginning of the package's first own file.

@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/bindery-dev/bindery/cue/document"
@@ -12,6 +13,9 @@ type patched struct {
 	schema *document.Value
 }
 
+// schemaPlace is #SchemaPlace of the language.
+var schemaPlace = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*(/([^/~#]|~[01])*)*$|^[^#]*#(/([^/~]|~[01])*)*$`)
+
 // readPatches reads the patches of the binding's schema documents.
 func (rd *reading) readPatches(v value) {
 	rd.patches = &document.Patches{}
@@ -19,8 +23,8 @@ func (rd *reading) readPatches(v value) {
 	for _, place := range sorted(patches) {
 		at := patches[place]
 		at.note()
-		if rd.list.Has(at.where()) {
-			continue // what it is keyed by is no place
+		if !schemaPlace.MatchString(place) {
+			continue // that has been reported
 		}
 		doc, pointer := rd.locatePlace(place, at)
 		if doc == nil {

@@ -190,7 +190,7 @@ func (x examiner) invalidValue(v value, shape outline.Cursor, own []errors.Error
 // other reports what CUE says, in its words, unless it follows from what has been
 // reported.
 func (x examiner) other(v value, own []errors.Error) {
-	if slices.ContainsFunc(namedBy(own), x.list.Has) {
+	if slices.ContainsFunc(namedBy(own), x.reported) {
 		return
 	}
 	p := v.at("cue", "")

@@ -220,7 +220,7 @@ func (u *unit) cases(found *diag.List) (all []stated) {
 	}()
 	defer recovered(list, u.pkg)
 	author := draw(u.files)
-	x := examiner{report{list}, author, u}
+	x := examiner{report: report{list}, author: author, unit: u}
 	v := u.build()
 	under := v.LookupPath(cue.MakePath(cue.Str("tests")))
 	if !under.Exists() {
@@ -234,12 +234,22 @@ func (u *unit) cases(found *diag.List) (all []stated) {
 	broken := x.outside(v, "bindings", "tests")
 	tests := value{cue: under, written: writtenAt(author, "tests")}.fields()
 	for _, name := range sorted(tests) {
-		if x.test(name, tests[name]) {
-			all = append(all, stated{caseReading{x.report, u}.read(name, tests[name]), tests[name], u.dir})
+		if c := x.readCase(name, tests[name]); c != nil {
+			all = append(all, stated{c, tests[name], u.dir})
 		}
 	}
 	x.definitions(broken)
 	return all
+}
+
+// readCase examines a test and reads it; nil when it cannot be read at all.
+func (x examiner) readCase(name string, v value) *cases.Case {
+	own := x.apart()
+	defer x.list.Append(own.list)
+	if !own.test(name, v) {
+		return nil
+	}
+	return caseReading{own.report, x.unit}.read(name, v)
 }
 
 // test reports what is wrong with a test, and whether it can be read at all.

@@ -66,10 +66,11 @@ func (l *List) Each(f func(*sourcev1.Diagnostic)) {
 	}
 }
 
-// Has reports whether the list has a diagnostic at a known place.
+// Has reports whether the list has an error at a known place. A warning does not keep
+// a module from compiling, so nothing may be left unsaid because of one.
 func (l *List) Has(p *sourcev1.Position) bool {
 	return p.GetLine() > 0 && slices.ContainsFunc(l.all, func(d *sourcev1.Diagnostic) bool {
-		return comparePlaces(d.GetPosition(), p) == 0
+		return d.GetSeverity() == sourcev1.Severity_SEVERITY_ERROR && comparePlaces(d.GetPosition(), p) == 0
 	})
 }
 

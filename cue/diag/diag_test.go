@@ -40,8 +40,8 @@ func TestFailed(t *testing.T) {
 	if list.Failed() || list.Sorted() != nil {
 		t.Error("an empty list has failed, or something in it")
 	}
-	list.Warnf(diag.Problem{}, "odd")
-	if list.Failed() {
+	list.Warnf(diag.Problem{Pos: at("a.cue", 1, 1)}, "odd")
+	if list.Failed() || list.Has(at("a.cue", 1, 1)) {
 		t.Error("a warning is a failure")
 	}
 	other := &diag.List{}
