@@ -22,6 +22,7 @@ func link(all []*binding, compiled *sourcev1.Compiled, list *diag.List) error {
 	checkShelves(bindings, r)
 	checkWidgets(bindings, r)
 	checkCodes(bindings, r)
+	checkRedacted(bindings, r)
 	shareEndpoints(bindings, r)
 	linkDocuments(bindings, r)
 	if list.Failed() {

@@ -25,7 +25,8 @@ type binding struct {
 	at       *sourcev1.Position
 	toolAt   map[string]*sourcev1.Position
 	promptAt map[string]*sourcev1.Position
-	parts    []part  // of documents, sorted by path
+	parts    []part // of documents, sorted by path
+	redacted []redacted
 	source   written // what was read
 }
 
@@ -92,7 +93,6 @@ func (u *unit) read(name string, v value, r report) *binding {
 	b.ir.Meta = rd.metaRules(v.get("meta"))
 	b.ir.Errors = rd.errors(v.get("errors"))
 	b.ir.State = rd.state(v.get("state"))
-	rd.redaction(v.get("redact"))
 	rd.documents(v.get("documents"))
 	rd.checkHeaders(v)
 	b.ir.Tools = each(v.get("tools"), rd.tool)
@@ -103,6 +103,7 @@ func (u *unit) read(name string, v value, r report) *binding {
 	rd.checkServes(v)
 	rd.checkPatches()
 	rd.checkAsks(v.get("tools"))
+	rd.redaction(v.get("redact"))
 	b.ir.Upstream.RetryBudget = retryBudget(v.get("upstream").get("retryBudget"), b.ir.GetTools())
 	b.entries = append(b.entries, source.entries...)
 	return b

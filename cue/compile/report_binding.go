@@ -261,6 +261,11 @@ func (r report) checkCondition(v value, name string) {
 		"check %q must state one condition: has, or subset", name)
 }
 
+func (r report) idleRedaction(p redacted) {
+	r.list.Errorf(diag.Problem{Pos: p.at, Code: "idle-place", Path: dotted(p.path...), Hint: diag.Nearest(p.lacks, p.known)},
+		"no tool of the binding takes %q, so nothing is ever here", p.lacks)
+}
+
 func (r report) idlePlace(v value, name string, known []string) {
 	hint := diag.Nearest(name, known)
 	if name == "payload" || name == "meta" {
