@@ -53,10 +53,13 @@ func Tested(ctx context.Context, sources *sourcev1.Sources) (*Suite, error) {
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	list.Append(found)
-	if err := order(all, s.Compiled.GetBundle(), report{list}); err != nil {
+	ordered := &diag.List{}
+	if err := order(all, s.Compiled.GetBundle(), report{ordered}); err != nil {
 		return nil, err
 	}
+	ordered.Each(conceal)
+	list.Append(found)
+	list.Append(ordered)
 	if s.Diagnostics = list.Sorted(); !list.Failed() {
 		s.Cases = owners(all)
 	}
