@@ -24,7 +24,7 @@ func (w written) atLabel(code, hint string) diag.Problem {
 }
 
 func (r report) badURL(v value, s string) {
-	r.list.Errorf(v.at("bad-url", "write http:// or https://, a host, and where needed a port and a path"), "%q is not the URL of a service", s)
+	r.list.Errorf(v.at("bad-url", "write http:// or https://, a host, and where needed a port and a path"), "%s is not the URL of a service", mention(s, "bad-url"))
 }
 
 func (r report) badBasePath(v value, problem string) {

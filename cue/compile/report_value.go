@@ -168,7 +168,17 @@ func (x examiner) badEnum(v value, written string, options []string, own []error
 
 func (x examiner) badForm(p diag.Problem, s string, f form) {
 	p.Hint = f.about
-	x.list.Errorf(p, "%q is not %s", s, f.noun)
+	x.list.Errorf(p, "%s is not %s", mention(s, f.code), f.noun)
+}
+
+// mention returns how messages with a code name the text s: in quotes, unless it may be a
+// secret: one in place of its name, or one in a URL with a user or a query.
+func mention(s, code string) string {
+	switch {
+	case code == "bad-secret", code == "bad-url" && strings.ContainsAny(s, "@?"), strings.Contains(s, "://") && strings.Contains(s, "@"):
+		return "what is written"
+	}
+	return fmt.Sprintf("%q", s)
 }
 
 func (x examiner) unsatisfied(v value, shape outline.Cursor, own []errors.Error, got, bound string) {
