@@ -25,12 +25,19 @@ type examiner struct {
 	author outline.Cursor // of the package
 	unit   *unit
 	around *diag.List // of what is around the value; nil: nothing is
+	unread []string   // labels that hide fields nobody refers to, see unread
+}
+
+// examiner returns one for the package, which reports to list.
+func (u *unit) examiner(list *diag.List) examiner {
+	return examiner{report: report{list}, author: draw(u.files), unit: u, unread: unread(u.files)}
 }
 
 // apart returns an examiner for one binding or test. What it reports is in a list of
 // its own, so that nothing that is asked of that list depends on what else is compiled.
 func (x examiner) apart() examiner {
-	return examiner{report{&diag.List{}}, x.author, x.unit, x.list}
+	x.list, x.around = &diag.List{}, x.list
+	return x
 }
 
 // reported reports whether there is an error at a place already.

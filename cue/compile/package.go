@@ -12,8 +12,7 @@ func (u *unit) compile(found *diag.List) (bindings []*binding) {
 	list := &diag.List{}
 	defer found.Append(list)
 	defer recovered(list, u.pkg)
-	author := draw(u.files)
-	x := examiner{report: report{list}, author: author, unit: u}
+	x := u.examiner(list)
 	v := u.build()
 	under := v.LookupPath(cue.MakePath(cue.Str("bindings")))
 	if !under.Exists() {
@@ -25,7 +24,9 @@ func (u *unit) compile(found *diag.List) (bindings []*binding) {
 		return nil
 	}
 	broken := x.outside(v, "bindings")
-	all := value{cue: under, written: writtenAt(author, "bindings")}.fields()
+	whole := value{cue: under, written: writtenAt(x.author, "bindings")}
+	x.lost(whole)
+	all := whole.fields()
 	for _, name := range sorted(all) {
 		if u.inherited[name] != nil {
 			continue
@@ -45,6 +46,7 @@ func (x examiner) read(name string, v value) *binding {
 	if !own.binding(name, v) {
 		return nil
 	}
+	own.hidden(v, own.shape("#Binding"))
 	return x.unit.read(name, v, own.report)
 }
 

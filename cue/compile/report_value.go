@@ -39,6 +39,11 @@ func (x examiner) unknownField(v value, name string, shape outline.Cursor) {
 	x.list.Errorf(v.atLabel("unknown-field", diag.Nearest(name, visible(shape))), "unknown field %q", name)
 }
 
+// hiddenField reports a field that CUE keeps from all who read the value.
+func (x examiner) hiddenField(w written) {
+	x.list.Errorf(w.atLabel("hidden-field", fmt.Sprintf("write %q in quotes", w.label())), `CUE hides fields that begin with "_", so nobody sees this`)
+}
+
 func visible(shape outline.Cursor) []string {
 	return slices.DeleteFunc(shape.Fields(), func(name string) bool { return strings.HasPrefix(name, "_") || strings.HasPrefix(name, "#") })
 }

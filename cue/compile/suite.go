@@ -222,8 +222,7 @@ func (u *unit) cases(found *diag.List) (all []stated) {
 		found.Append(list)
 	}()
 	defer recovered(list, u.pkg)
-	author := draw(u.files)
-	x := examiner{report: report{list}, author: author, unit: u}
+	x := u.examiner(list)
 	v := u.build()
 	under := v.LookupPath(cue.MakePath(cue.Str("tests")))
 	if !under.Exists() {
@@ -235,7 +234,9 @@ func (u *unit) cases(found *diag.List) (all []stated) {
 		return nil
 	}
 	broken := x.outside(v, "bindings", "tests")
-	tests := value{cue: under, written: writtenAt(author, "tests")}.fields()
+	whole := value{cue: under, written: writtenAt(x.author, "tests")}
+	x.lost(whole)
+	tests := whole.fields()
 	for _, name := range sorted(tests) {
 		if c := x.readCase(name, tests[name]); c != nil {
 			all = append(all, stated{c, tests[name], u.dir})
@@ -252,6 +253,7 @@ func (x examiner) readCase(name string, v value) *cases.Case {
 	if !own.test(name, v) {
 		return nil
 	}
+	own.hidden(v, own.shape("#Test"))
 	return caseReading{own.report, x.unit}.read(name, v)
 }
 
