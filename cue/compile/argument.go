@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"fmt"
 	"net/textproto"
 	"regexp"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"cuelang.org/go/cue"
 
+	"github.com/bindery-dev/bindery/cue/diag"
 	"github.com/bindery-dev/bindery/cue/document"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
@@ -69,16 +71,18 @@ func (rd *reading) argument(name string, v value) *irv1.Argument {
 		Nullable:    v.get("nullable").flag(),
 		Checked:     v.get("schema").exists() || v.get("enum").exists(),
 	}
-	a.Type = argumentType(a, v)
+	schema := rd.valueSchema(a, v.get("schema"))
+	a.Type = argumentType(a, v, schema)
 	if header := v.get("mcpHeader").text(); header != "" {
 		a.ClientHeader = textproto.CanonicalMIMEHeaderKey(irv1.ClientHeaderPrefix + header)
 	}
 	if a.GetType() == irv1.ArgumentType_ARGUMENT_TYPE_ARRAY {
-		a.Items = elementType(v.get("items")).Enum()
+		a.Items = elementType(v.get("items"), schema.elements()).Enum()
 		if a.GetIn() == irv1.ArgumentIn_ARGUMENT_IN_QUERY {
 			a.Style = arrayStyles[v.get("style").text()].Enum()
 		}
 	}
+	rd.checkKinds(a, v, schema)
 	name = v.get("as").text()
 	switch a.GetIn() {
 	case irv1.ArgumentIn_ARGUMENT_IN_QUERY:
@@ -91,22 +95,55 @@ func (rd *reading) argument(name string, v value) *irv1.Argument {
 	return a
 }
 
+// valueSchema returns the schema that ref names for an argument outside the body; the
+// zero valueSchema when there is none. What is wrong with it is reported where it is made
+// part of the input schema.
+func (rd *reading) valueSchema(a *irv1.Argument, ref value) valueSchema {
+	if a.GetIn() == irv1.ArgumentIn_ARGUMENT_IN_BODY || ref.quiet() == "" {
+		return valueSchema{}
+	}
+	doc, pointer := rd.locate(ref.quiet(), ref)
+	if doc == nil {
+		return valueSchema{}
+	}
+	schema, defs := rd.bundle(doc, pointer, "", &diag.List{})
+	return valueSchema{schema, defs}
+}
+
 // argumentType returns the type that is written, or what holds for a without one.
-func argumentType(a *irv1.Argument, v value) irv1.ArgumentType {
+func argumentType(a *irv1.Argument, v value, schema valueSchema) irv1.ArgumentType {
 	switch typ := v.get("type"); {
 	case typ.exists():
 		return argumentTypes[typ.text()]
 	case a.GetIn() == irv1.ArgumentIn_ARGUMENT_IN_BODY && v.get("schema").exists():
 		return irv1.ArgumentType_ARGUMENT_TYPE_ANY
 	}
-	return irv1.ArgumentType_ARGUMENT_TYPE_STRING
+	return schema.kinds().argumentType()
 }
 
-func elementType(v value) irv1.ArgumentType {
+func elementType(v value, schema valueSchema) irv1.ArgumentType {
 	if v.exists() {
 		return argumentTypes[v.text()]
 	}
-	return irv1.ArgumentType_ARGUMENT_TYPE_STRING
+	return schema.kinds().argumentType()
+}
+
+// checkKinds reports a type of a, or of its elements, of which no value satisfies its
+// schema.
+func (rd *reading) checkKinds(a *irv1.Argument, v value, schema valueSchema) {
+	field, typ, kinds := "type", a.GetType(), schema.kinds()
+	if a.Items != nil && kinds&arrayKind != 0 {
+		field, typ, kinds = "items", a.GetItems(), schema.elements().kinds()
+	}
+	name, known := typeNames[typ]
+	if !known || kindNames[name]&kinds != 0 {
+		return
+	}
+	hint := "name another schema"
+	if better := kinds.argumentType(); better != typ {
+		hint = fmt.Sprintf("write %s: %q, or name another schema", field, typeNames[better])
+	}
+	rd.schemaKind(v.get("schema"), name, hint)
 }
 
 // headerOf returns the header, in canonical form, of an argument.
@@ -186,12 +223,20 @@ func (rd *reading) checkArgument(a *irv1.Argument, v value) {
 	if a.GetType() == irv1.ArgumentType_ARGUMENT_TYPE_OBJECT {
 		idle("enum", "an object has members, not one of some values")
 		if !body && a.GetIn() != irv1.ArgumentIn_ARGUMENT_IN_QUERY {
-			rd.misplacedObject(v.get("type"))
+			rd.misplacedObject(v.get(typedBy(v)))
 		}
 	}
 	if a.GetChecked() {
 		rd.checkEnum(a, v.get("enum"))
 	}
+}
+
+// typedBy returns the field that says what type an argument has.
+func typedBy(v value) string {
+	if v.get("type").exists() {
+		return "type"
+	}
+	return "schema"
 }
 
 // checkEnum reports accepted values that no value of the type is equal to.

@@ -51,6 +51,10 @@ func (r report) idleField(v value, field, why string) {
 	r.list.Errorf(v.atLabel("idle-field", "remove it"), "%s has no effect here: %s", field, why)
 }
 
+func (r report) schemaKind(v value, typ, hint string) {
+	r.list.Errorf(v.at("schema-type", hint), "no %s satisfies this schema, so every call with the argument is refused", typ)
+}
+
 func (r report) emptyEnum(v value) {
 	r.list.Errorf(v.at("enum-type", "list a value, or remove it"), "no value is accepted")
 }
