@@ -28,7 +28,8 @@ type Bundle struct {
 // schemas that are added is added to list, at the place where it was written.
 func (s *Set) NewBundle(patches *Patches, list *diag.List) *Bundle {
 	defs := Obj()
-	return &Bundle{Defs: defs, bundler: bundler{set: s, patches: patches, list: list, defs: defs, refs: map[target]string{}, taken: map[string]bool{}}}
+	return &Bundle{Defs: defs, bundler: bundler{set: s, patches: patches, list: list, defs: defs, refs: map[target]string{}, taken: map[string]bool{},
+		bundled: map[string]*Value{}, looked: map[*Value]bool{}}}
 }
 
 // Add returns a copy of the schema at a pointer of doc that refers to nothing
@@ -49,13 +50,23 @@ func (b *bundler) add(doc *Document, pointer, here string) *Value {
 		return Obj()
 	}
 	b.dialect(doc)
-	b.refs[target{doc, pointer}] = "#" + here
-	schema := b.schema(v)
+	t := target{doc, pointer}
+	b.refs[t] = "#" + here
+	schema := b.bundle(t, v)
 	for len(b.queue) > 0 {
-		t := b.queue[0]
+		d := b.queue[0]
 		b.queue = b.queue[1:]
-		b.defs.Add(t.name, b.schema(t.value))
+		b.defs.Add(d.name, b.bundle(d.target, d.value))
 	}
+	b.endless(schema)
+	return schema
+}
+
+// bundle returns a copy of v, which is at t, as what $refs to t lead to.
+func (b *bundler) bundle(t target, v *Value) *Value {
+	b.within = t.doc.embedding(t.pointer)
+	schema := b.schema(v)
+	b.bundled[b.refs[t]] = schema
 	return schema
 }
 
@@ -73,11 +84,15 @@ type bundler struct {
 	taken   map[string]bool   // names in defs
 	queue   []definition      // to be added to defs
 	defs    *Value
+	within  *Value            // the $id that the current schema stands below; nil: the document's, or none
+	bundled map[string]*Value // what is in the bundle, by the $ref to it
+	looked  map[*Value]bool   // at, see endless; false while that goes on
 }
 
 type definition struct {
-	name  string
-	value *Value
+	name   string
+	target target
+	value  *Value
 }
 
 func (b *bundler) errorf(at *Value, code, hint, format string, args ...any) {
@@ -93,6 +108,10 @@ func (b *bundler) dialect(doc *Document) {
 }
 
 func (b *bundler) schema(v *Value) *Value {
+	if within := b.within; v.rebases() && !v.isRoot() {
+		b.within = v.Get("$id")
+		defer func() { b.within = within }()
+	}
 	v = b.patches.apply(v)
 	switch {
 	case v.Kind == Object:
@@ -173,6 +192,11 @@ func (b *bundler) reference(v *Value) *Value {
 		b.errorf(v, "schema-invalid", "", "$ref must be a string")
 		return v
 	}
+	if b.within != nil && !hasScheme(ref) {
+		b.errorf(v, "schema-unsupported", "put the schema with that $id into a document of its own, or remove the $id",
+			"$ref %q is relative to the $id %s that it stands below", ref, b.within.Text)
+		return v
+	}
 	doc, pointer, err := b.set.resolve(v.doc, ref)
 	if err != nil {
 		b.unresolved(v, ref, err)
@@ -188,7 +212,7 @@ func (b *bundler) reference(v *Value) *Value {
 		b.dialect(doc)
 		b.define(t, to)
 	}
-	return Str(b.refs[t])
+	return &Value{Text: quote(b.refs[t]), doc: v.doc, offset: v.offset}
 }
 
 func (b *bundler) unresolved(v *Value, ref string, err error) {
@@ -214,7 +238,7 @@ func (b *bundler) define(t target, v *Value) {
 	}
 	b.taken[name] = true
 	b.refs[t] = "#" + (&url.URL{Path: Pointer("$defs", name)}).EscapedPath()
-	b.queue = append(b.queue, definition{name, v})
+	b.queue = append(b.queue, definition{name, t, v})
 }
 
 func (t target) name() string {

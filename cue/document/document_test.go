@@ -103,6 +103,46 @@ func TestAmbiguousID(t *testing.T) {
 	}
 }
 
+// TestReferences holds that a $ref leads where its document says, or nowhere.
+func TestReferences(t *testing.T) {
+	const below = `{"$defs": {"A": {"$id": "https://x.example/a.json", "properties": {"n": {"$ref": "#/$defs/N"}}, "$defs": {"N": {}}}, "N": {}}, `
+	tests := []struct {
+		name, in, want string
+	}{
+		{"a path", `{"$ref": "v1/common.json"}`, ""},
+		{"a path out of the directory", `{"$ref": "../v2/common.json"}`,
+			`d/d.json:1:10: $ref "../v2/common.json": no such document: there is no file v2/common.json`},
+		{"a URI whose file is here", `{"$ref": "https://x.example/v2/common.json"}`, ""},
+		{"another path by $id", `{"$id": "https://x.example/v1/d.json", "$ref": "../v3/other.json"}`, ""},
+		{"below an $id", below + `"$ref": "#/$defs/A"}`,
+			`d/d.json:1:82: $ref "#/$defs/N" is relative to the $id "https://x.example/a.json" that it stands below`},
+		{"into what is below an $id", below + `"$ref": "#/$defs/A/properties/n"}`,
+			`d/d.json:1:82: $ref "#/$defs/N" is relative to the $id "https://x.example/a.json" that it stands below`},
+		{"beside an $id", below + `"$ref": "#/$defs/A/$defs/N"}`, ""},
+		{"a whole URI below an $id", `{"$id": "https://x.example/d.json", "items": {"$id": "a", "$ref": "https://x.example/v2/common.json"}}`, ""},
+		{"an $id that is a fragment", `{"$ref": "#/$defs/A", "$defs": {"A": {"$id": "#A", "$ref": "common.json"}}}`, ""},
+		{"only itself", `{"$ref": "#"}`, "d/d.json:1:10: $ref leads back to where it stands, for the same value: a check would not end"},
+		{"each other", `{"$ref": "#/$defs/A", "$defs": {"A": {"allOf": [{"$ref": "#/$defs/B"}]}, "B": {"anyOf": [{}, {"not": {"$ref": "#/$defs/A"}}]}}}`,
+			"d/d.json:1:111: $ref leads back to where it stands, for the same value: a check would not end"},
+		{"by a property", `{"$ref": "#/$defs/A", "$defs": {"A": {"oneOf": [{"properties": {"a": {"$ref": "#/$defs/A"}}}, {"items": {"$ref": "#"}}]}}}`, ""},
+		{"one from two sides", `{"allOf": [{"$ref": "#/$defs/A"}, {"$ref": "#/$defs/A"}], "$defs": {"A": {}}}`, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			set := document.NewSet(map[string][]byte{
+				"d/d.json":         []byte(tt.in),
+				"d/common.json":    []byte(`{}`),
+				"d/v1/common.json": []byte(`{}`),
+				"other.json":       []byte(`{"$id": "https://x.example/v3/other.json"}`),
+			})
+			got, _, _ := strings.Cut(problems(t, set, "d/d.json", ""), "\n")
+			if got != tt.want {
+				t.Errorf("problems are %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
 func problems(t *testing.T, set *document.Set, name, pointer string) string {
 	t.Helper()
 	d, err := set.Open(name)

@@ -20,6 +20,7 @@ var ErrNoDocument = errors.New("no such document")
 // asked for, and once. A Set may be used concurrently.
 type Set struct {
 	open map[string]func() (*Document, error)
+	byID func() map[string][]*Document // by $id, in the order of their paths
 }
 
 // NewSet returns the documents of files, which maps slash-separated paths relative
@@ -29,7 +30,19 @@ func NewSet(files map[string][]byte) *Set {
 	for name, data := range files {
 		s.open[name] = sync.OnceValues(func() (*Document, error) { return Parse(name, data) })
 	}
+	s.byID = sync.OnceValue(s.index)
 	return s
+}
+
+// index returns the documents that parse and have an $id, by that.
+func (s *Set) index() map[string][]*Document {
+	all := map[string][]*Document{}
+	for _, name := range s.Names() {
+		if doc, err := s.Open(name); err == nil && doc.id() != "" {
+			all[doc.id()] = append(all[doc.id()], doc)
+		}
+	}
+	return all
 }
 
 // Names returns the paths of all documents, sorted.
@@ -64,25 +77,28 @@ func (s *Set) resolve(from *Document, ref string) (*Document, string, error) {
 	return doc, pointer, err
 }
 
+// find returns the document that a $ref in from names. A relative reference is a path
+// from there; of a whole URI the last segment is a file beside from.
 func (s *Set) find(from *Document, file string) (*Document, error) {
-	dir := path.Dir(from.Path)
-	for _, name := range []string{path.Join(dir, file), path.Join(dir, path.Base(file))} {
-		if _, ok := s.open[name]; ok {
-			return s.Open(name)
-		}
+	name := path.Join(path.Dir(from.Path), file)
+	if hasScheme(file) {
+		name = path.Join(path.Dir(from.Path), path.Base(file))
+	}
+	if _, ok := s.open[name]; ok {
+		return s.Open(name)
 	}
 	return s.findID(from, file)
 }
 
+// hasScheme reports whether a reference is a whole URI, which no base changes.
+func hasScheme(ref string) bool {
+	u, err := url.Parse(ref)
+	return err == nil && u.Scheme != ""
+}
+
 func (s *Set) findID(from *Document, ref string) (*Document, error) {
 	want := absolute(from.id(), ref)
-	var found []*Document
-	for _, name := range s.Names() {
-		doc, err := s.Open(name)
-		if err == nil && doc.id() != "" && doc.id() == want {
-			found = append(found, doc)
-		}
-	}
+	found := s.byID()[want]
 	switch len(found) {
 	case 0:
 		if !strings.Contains(want, "://") {
@@ -125,6 +141,31 @@ func (e *PointerError) Error() string {
 		return fmt.Sprintf("the document has no %q", e.Token)
 	}
 	return fmt.Sprintf("%s has no %q", e.Pointer, e.Token)
+}
+
+// embedding returns the $id that a value at a pointer of d stands below, other than that of
+// the document; nil when there is none.
+func (d *Document) embedding(pointer string) (id *Value) {
+	v := d.Root
+	for _, token := range Tokens(pointer) {
+		if v != d.Root && v.rebases() {
+			id = v.Get("$id")
+		}
+		if v = v.child(token); v == nil {
+			break
+		}
+	}
+	return id
+}
+
+// isRoot reports whether v is all of a document.
+func (v *Value) isRoot() bool { return v.doc != nil && v.doc.Root == v }
+
+// rebases reports whether v, a schema, has an $id that changes what a $ref below it refers
+// to.
+func (v *Value) rebases() bool {
+	id, ok := v.Get("$id").AsString()
+	return ok && !strings.HasPrefix(id, "#")
 }
 
 // At returns the value at a JSON Pointer. The error is a [*PointerError].
