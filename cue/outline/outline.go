@@ -311,8 +311,9 @@ func (r reference) resolve() *node {
 }
 
 // matches reports whether a pattern constraint, written in scope, applies to a
-// label. Where that cannot be told without evaluation, it does.
-func matches(scope *node, pattern ast.Expr, label string) bool {
+// label. Where that cannot be told without evaluation, it does. within are the fields
+// whose values the pattern is part of.
+func matches(scope *node, pattern ast.Expr, label string, within ...*node) bool {
 	switch x := pattern.(type) {
 	case *ast.BasicLit:
 		s, err := literal.Unquote(x.Value)
@@ -324,17 +325,18 @@ func matches(scope *node, pattern ast.Expr, label string) bool {
 	case *ast.BinaryExpr:
 		switch x.Op {
 		case token.OR:
-			return matches(scope, x.X, label) || matches(scope, x.Y, label)
+			return matches(scope, x.X, label, within...) || matches(scope, x.Y, label, within...)
 		case token.AND:
-			return matches(scope, x.X, label) && matches(scope, x.Y, label)
+			return matches(scope, x.X, label, within...) && matches(scope, x.Y, label, within...)
 		}
 	case *ast.Ident:
 		n := reference{scope.parent, []string{x.Name}, x}.resolve()
-		if n == nil {
+		if n == nil || slices.Contains(within, n) {
 			return true
 		}
+		within = append(slices.Clip(within), n)
 		for _, p := range n.places {
-			if p.expr != pattern && !matches(n, p.expr, label) {
+			if p.expr != pattern && !matches(n, p.expr, label, within...) {
 				return false
 			}
 		}

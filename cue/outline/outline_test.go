@@ -152,6 +152,11 @@ func TestCycles(t *testing.T) {
 	if got := len(c.Down("c", "d", "d", "d").Places()); got == 0 {
 		t.Error("c.d.d.d is nowhere")
 	}
+	for _, src := range []string{"#A: #B\n#B: #A\nx: [#A]: d: 1\n", "#A: #A\nx: [#A]: d: 1\n", "#A: #B & =~\"a\"\n#B: !=\"c\" | #A\nx: [#A]: d: 1\n"} {
+		if c := draw(t, "p.cue", src); !c.Down("x", "a", "d").Exists() {
+			t.Errorf("%q: the pattern does not match", src)
+		}
+	}
 }
 
 // FuzzDraw holds that whatever parses can be outlined and walked.
@@ -159,6 +164,7 @@ func FuzzDraw(f *testing.F) {
 	f.Add(parent, "all.one.c")
 	f.Add(child, "all.two.k")
 	f.Add("a: [...b]\nb: a.x.y\nlet l = l\nx: l\nfor k, v in a {(k): v}\n", "a.0.b.x")
+	f.Add("#A: #B\n#B: #A | #A\nx: [#A]: d: 1\n", "x.a.d")
 	f.Fuzz(func(t *testing.T, src, path string) {
 		file, err := parser.ParseFile("f.cue", src, parser.ParseComments)
 		if err != nil || len(path) > 64 {
