@@ -35,11 +35,20 @@ func checkRequest(where string, want cases.Request, got *received) (problems []P
 	}
 	header := expected(want)
 	for _, name := range slices.Sorted(maps.Keys(union(header, got.header))) {
-		if header[name] != got.header[name] {
-			problems = append(problems, Problem{where + ".headers." + name, header[name], got.header[name]})
+		if w, g := said(header, name), said(got.header, name); w != g {
+			problems = append(problems, Problem{where + ".headers." + name, w, g})
 		}
 	}
 	return append(problems, checkBody(where+".body", want.Body, got.body)...)
+}
+
+// said returns the value of a header, "" when it is not there and two quotes when it is
+// empty.
+func said(header map[string]string, name string) string {
+	if value, there := header[name]; there && value == "" {
+		return `""`
+	}
+	return header[name]
 }
 
 func union(a, b map[string]string) map[string]string {
