@@ -1,6 +1,9 @@
 package compile
 
 import (
+	"mime"
+	"strings"
+
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
 
@@ -17,7 +20,7 @@ func (rd *reading) checkHeaders(v value) {
 	}
 	constants := u.get("headers").fields()
 	for _, name := range sorted(constants) {
-		c.add(constants[name], name, "upstream.headers."+name)
+		c.constant(constants[name], name)
 	}
 	rules := v.get("meta").fields()
 	for _, field := range sorted(rules) {
@@ -42,6 +45,29 @@ func (c claims) credential(v value) {
 		c.reservedHeader(v, header)
 	}
 	c.by[header] = "upstream.auth.header"
+}
+
+// constant adds a header of all requests. One of them can say what JSON the bodies are.
+func (c claims) constant(v value, name string) {
+	const contentType = "Content-Type"
+	by, s := "upstream.headers."+name, v.quiet()
+	switch other := c.by[contentType]; {
+	case canonical(name) != contentType:
+		c.add(v, name, by)
+	case other != "":
+		c.headerTwice(v, contentType, other)
+	case s != "" && !isJSON(s):
+		c.notJSON(v, s)
+	default:
+		c.by[contentType] = by
+	}
+}
+
+// isJSON reports whether a media type is one of JSON: application/json, or one that ends
+// in +json (RFC 6839).
+func isJSON(mediaType string) bool {
+	name, _, err := mime.ParseMediaType(mediaType)
+	return err == nil && (name == "application/json" || strings.HasSuffix(name, "+json"))
 }
 
 func (c claims) add(v value, name, by string) {

@@ -78,6 +78,10 @@ func (r report) reservedHeader(v value, header string) {
 	r.list.Errorf(v.at("reserved-header", hint), "header %s cannot be set here", header)
 }
 
+func (r report) notJSON(v value, mediaType string) {
+	r.list.Errorf(v.at("bad-media-type", "write application/json, or a type that ends in +json"), "%q is no media type of JSON, which all bodies are", mediaType)
+}
+
 func (r report) lengths(v value, rule *irv1.MetaRule) {
 	r.list.Errorf(v.atLabel("empty-range", "state both minLength and maxLength"),
 		"no value is at least %d and at most %d bytes long", rule.GetMinLength(), rule.GetMaxLength())
