@@ -84,7 +84,7 @@ func (m *module) takeTests(r report) {
 	m.tested = true
 	for _, name := range slices.Sorted(maps.Keys(m.cue)) {
 		if isTest(name) && !inside(name, "cue.mod") && source.Named(name) {
-			m.files = append(m.files, m.parseFile(name, r))
+			m.take(m.parseFile(name, r))
 		}
 	}
 	m.group()

@@ -22,7 +22,7 @@ type module struct {
 	path      string                // "example.com/shop@v0"
 	tags      []string              // to compile it with
 	cue       map[string][]byte     // all CUE files, by path; the schema's replaced
-	files     []*file               // those that belong to packages, by path
+	files     []*file               // those that belong to packages with these tags, by path
 	documents *document.Set         // JSON files
 	contents  map[string][]byte     // of what is in directories called files, by path
 	packages  map[string]*pkg       // by directory and name, see key
@@ -30,6 +30,8 @@ type module struct {
 	shape     func() outline.Cursor // of the language; needed for what is wrong
 	sound     bool                  // it can be loaded
 	tested    bool                  // its packages are those with test files, and hold them
+
+	conditions []string // tags that files ask for to be in their package
 }
 
 // A file is a CUE file outside cue.mod.
@@ -148,8 +150,18 @@ func clean(name string) bool {
 func (m *module) parse(r report) {
 	for _, name := range slices.Sorted(maps.Keys(m.cue)) {
 		if !inside(name, "cue.mod") && source.Named(name) && !ignored(name) {
-			m.files = append(m.files, m.parseFile(name, r))
+			m.take(m.parseFile(name, r))
 		}
+	}
+}
+
+// take makes f a file of its package, unless CUE leaves it out with the module's tags.
+func (m *module) take(f *file) {
+	if f.syntax != nil {
+		m.conditions = append(m.conditions, conditions(f.syntax)...)
+	}
+	if f.syntax == nil || !excluded(f.syntax, m.tags) {
+		m.files = append(m.files, f)
 	}
 }
 
