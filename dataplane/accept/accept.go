@@ -40,8 +40,9 @@ func Compile(doc rawjson.Value, fragment string, format func(name string) func(t
 	if !plainDialect(doc) {
 		return &Schema{root: &node{vague: true}}
 	}
-	c := compiler{doc: doc, format: format, nodes: map[string]*node{}, known: map[string]func(string) bool{}}
-	return &Schema{root: c.at(fragment)}
+	c := compiler{doc: doc, format: format, nodes: map[string]*node{},
+		parts: map[string]map[string]rawjson.Value{}, known: map[string]func(string) bool{}}
+	return &Schema{root: c.at(fragment, c.lookup(fragment))}
 }
 
 // dialect is the one that is known here.

@@ -13,8 +13,9 @@ import (
 type compiler struct {
 	doc    rawjson.Value
 	format func(string) func(string) bool
-	nodes  map[string]*node             // by JSON Pointer from the document's root
-	known  map[string]func(string) bool // formats, by name; to make one costs more than a node
+	nodes  map[string]*node                    // by JSON Pointer from the document's root
+	parts  map[string]map[string]rawjson.Value // of values that references lead into, by pointer and token
+	known  map[string]func(string) bool        // formats, by name; to make one costs more than a node
 }
 
 func (c *compiler) formatOf(name string) func(string) bool {
@@ -26,29 +27,59 @@ func (c *compiler) formatOf(name string) func(string) bool {
 	return check
 }
 
-// at returns the node of the schema at a JSON Pointer, one for each.
-func (c *compiler) at(pointer string) *node {
+// at returns the node of the schema v, which is at a JSON Pointer; one for each.
+func (c *compiler) at(pointer string, v rawjson.Value) *node {
 	if n := c.nodes[pointer]; n != nil {
 		return n
 	}
 	n := &node{}
 	c.nodes[pointer] = n
-	var tokens []string
-	if pointer != "" {
-		for token := range strings.SplitSeq(pointer[1:], "/") {
-			tokens = append(tokens, strings.NewReplacer("~1", "/", "~0", "~").Replace(token))
-		}
-	}
-	c.fill(n, c.doc.Lookup(tokens), pointer)
+	c.fill(n, v, pointer)
 	return n
 }
 
-// below returns the node of the schema v, which stands at a token below pointer.
-func (c *compiler) below(pointer string, tokens ...string) *node {
+// below returns the node of the schema v, which stands at tokens below pointer.
+func (c *compiler) below(v rawjson.Value, pointer string, tokens ...string) *node {
 	for _, t := range tokens {
-		pointer += "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(t)
+		pointer += "/" + escape.Replace(t)
 	}
-	return c.at(pointer)
+	return c.at(pointer, v)
+}
+
+var (
+	escape   = strings.NewReplacer("~", "~0", "/", "~1")
+	unescape = strings.NewReplacer("~1", "/", "~0", "~")
+)
+
+// lookup returns the value at a JSON Pointer, which is "" or begins with a slash; nil
+// when there is none.
+func (c *compiler) lookup(pointer string) rawjson.Value {
+	i := strings.LastIndexByte(pointer, '/')
+	if i < 0 {
+		return c.doc
+	}
+	return c.children(pointer[:i])[unescape.Replace(pointer[i+1:])]
+}
+
+// children returns what is in the value at a JSON Pointer, by token. Each value is taken
+// apart once, however many references lead into it.
+func (c *compiler) children(pointer string) map[string]rawjson.Value {
+	all, ok := c.parts[pointer]
+	if ok {
+		return all
+	}
+	all = map[string]rawjson.Value{}
+	v := c.lookup(pointer)
+	for name, value := range v.Members() {
+		if text, ok := name.Text(); ok {
+			all[text] = value
+		}
+	}
+	for e := range v.Elements() {
+		all[strconv.Itoa(len(all))] = e
+	}
+	c.parts[pointer] = all
+	return all
 }
 
 // fill reads the schema v, which is at pointer, into n.
@@ -173,7 +204,7 @@ func (c *compiler) reference(n *node, v rawjson.Value) bool {
 	if !ok || err != nil || pointer != "" && pointer[0] != '/' {
 		return false
 	}
-	n.refs = append(n.refs, c.at(pointer))
+	n.refs = append(n.refs, c.at(pointer, c.lookup(pointer)))
 	return true
 }
 
@@ -182,8 +213,8 @@ func (c *compiler) group(into *[]*node, v rawjson.Value, pointer, keyword string
 		return false
 	}
 	i := 0
-	for range v.Elements() {
-		*into = append(*into, c.below(pointer, keyword, strconv.Itoa(i)))
+	for e := range v.Elements() {
+		*into = append(*into, c.below(e, pointer, keyword, strconv.Itoa(i)))
 		i++
 	}
 	return i > 0
@@ -195,11 +226,11 @@ func (c *compiler) objects(o *object, keyword string, v rawjson.Value, pointer s
 	}
 	switch keyword {
 	case "additionalProperties":
-		o.others = c.below(pointer, keyword)
+		o.others = c.below(v, pointer, keyword)
 	case "properties":
-		for name := range v.Members() {
+		for name, value := range v.Members() {
 			text, _ := name.Text()
-			o.member(text).schema = c.below(pointer, keyword, text)
+			o.member(text).schema = c.below(value, pointer, keyword, text)
 		}
 	case "required":
 		for e := range v.Elements() {
@@ -228,7 +259,7 @@ func (o *object) member(name string) *member {
 func (c *compiler) arrays(a *array, keyword string, v rawjson.Value, pointer string) bool {
 	switch keyword {
 	case "items":
-		a.items = c.below(pointer, keyword)
+		a.items = c.below(v, pointer, keyword)
 		return true
 	case "uniqueItems":
 		a.unique = string(v) == "true"
