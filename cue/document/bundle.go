@@ -29,7 +29,7 @@ type Bundle struct {
 func (s *Set) NewBundle(patches *Patches, list *diag.List) *Bundle {
 	defs := Obj()
 	return &Bundle{Defs: defs, bundler: bundler{set: s, patches: patches, list: list, defs: defs, refs: map[target]string{}, taken: map[string]bool{},
-		bundled: map[string]*Value{}, looked: map[*Value]bool{}}}
+		bundled: map[string]*Value{}, looked: map[*Value]bool{}, problems: map[*Document]int{}}}
 }
 
 // Add returns a copy of the schema at a pointer of doc that refers to nothing
@@ -87,6 +87,8 @@ type bundler struct {
 	within  *Value            // the $id that the current schema stands below; nil: the document's, or none
 	bundled map[string]*Value // what is in the bundle, by the $ref to it
 	looked  map[*Value]bool   // at, see endless; false while that goes on
+
+	problems map[*Document]int // how many were found
 }
 
 type definition struct {
@@ -95,7 +97,19 @@ type definition struct {
 	value  *Value
 }
 
+// maxProblems is how many problems of a document are told at most: one that is not a
+// JSON Schema at all has one in every value.
+const maxProblems = 100
+
 func (b *bundler) errorf(at *Value, code, hint, format string, args ...any) {
+	b.problems[at.doc]++
+	switch n := b.problems[at.doc]; {
+	case n == maxProblems+1:
+		b.list.Errorf(diag.Problem{Pos: at.Pos(), Code: "too-many-problems"}, "the document has more problems, which are not shown")
+		return
+	case n > maxProblems:
+		return
+	}
 	b.list.Errorf(diag.Problem{Pos: at.Pos(), Code: code, Hint: hint}, format, args...)
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -100,6 +101,24 @@ func TestAmbiguousID(t *testing.T) {
 	want := "a.json:1:10: $ref \"https://x.example/same.json\": b.json and c.json both have the $id \"https://x.example/same.json\": refer to one by its file name\n"
 	if got != want {
 		t.Errorf("problems are %s", got)
+	}
+}
+
+// TestManyProblems holds that of a document with a problem in every value the first are
+// told, and soon.
+func TestManyProblems(t *testing.T) {
+	const values = 200_000
+	set := document.NewSet(map[string][]byte{"a.json": []byte(`{"allOf": [` + strings.Repeat("1,\n", values) + `{}]}`)})
+	began := time.Now()
+	lines := strings.Split(strings.TrimSpace(problems(t, set, "a.json", "")), "\n")
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("%d problems took %s", values, took)
+	}
+	if last := "a.json:101:1: the document has more problems, which are not shown"; len(lines) != 101 || lines[100] != last {
+		t.Errorf("there are %d problems, the last is %s", len(lines), lines[len(lines)-1])
+	}
+	if want := "a.json:100:1: a schema is an object, true or false"; lines[99] != want {
+		t.Errorf("problem 100 is %s, want %s", lines[99], want)
 	}
 }
 

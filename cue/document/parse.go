@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	sourcev1 "github.com/bindery-dev/bindery/proto/bindery/source/v1"
@@ -21,6 +23,9 @@ type Document struct {
 	data []byte
 	base *Document          // see Fragment; nil: the document itself
 	at   *sourcev1.Position // of everything in it; nil: where it is in data
+
+	once   sync.Once
+	starts []int // see lines
 }
 
 // A SyntaxError says why a document does not parse, and where.
@@ -78,12 +83,22 @@ func (d *Document) position(offset int) *sourcev1.Position {
 	if d.at != nil {
 		return d.at
 	}
-	before := d.data[:min(offset, len(d.data))]
-	return &sourcev1.Position{
-		File:   d.Path,
-		Line:   uint32(1 + bytes.Count(before, []byte("\n"))),
-		Column: uint32(len(before) - bytes.LastIndexByte(before, '\n')),
-	}
+	offset = min(offset, len(d.data))
+	line, _ := slices.BinarySearch(d.lines(), offset+1)
+	return &sourcev1.Position{File: d.Path, Line: uint32(line), Column: uint32(offset - d.lines()[line-1] + 1)}
+}
+
+// lines returns the offsets at which the lines of d begin.
+func (d *Document) lines() []int {
+	d.once.Do(func() {
+		d.starts = []int{0}
+		for i, c := range d.data {
+			if c == '\n' {
+				d.starts = append(d.starts, i+1)
+			}
+		}
+	})
+	return d.starts
 }
 
 func (d *Document) errorAt(offset int, format string, args ...any) error {
