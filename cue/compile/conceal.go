@@ -12,9 +12,12 @@ import (
 // author wrote the value is said all the same.
 func conceal(d *sourcev1.Diagnostic) {
 	if repeatsValues(d.GetCode()) && isData(d) {
-		d.Message = literals.ReplaceAllStringFunc(d.GetMessage(), concealed)
+		d.Message = withoutValues(d.GetMessage())
 	}
 }
+
+// withoutValues returns a message of CUE without the values that it repeats.
+func withoutValues(message string) string { return literals.ReplaceAllStringFunc(message, concealed) }
 
 // concealed returns what stands for a match of literals: operators, which CUE writes in
 // quotes, and apostrophes are no values.

@@ -214,7 +214,11 @@ func (x examiner) other(v value, own []errors.Error) {
 		p.Pos = x.unit.place()
 	}
 	p.Hint = elsewhere(own, p.Pos, "the other place is ")
-	x.list.Errorf(p, "%s", inFull(own[0]))
+	said := inFull(own[0])
+	if slices.Contains(v.path, "upstream") || slices.Contains(v.path, "state") { // where secrets are named
+		said = withoutValues(said)
+	}
+	x.list.Errorf(p, "%s", said)
 }
 
 // elsewhere returns a hint at the first place that errors name beside at.
