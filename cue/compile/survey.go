@@ -31,6 +31,7 @@ type module struct {
 	sound     bool                  // it can be loaded
 	tested    bool                  // its packages are those with test files, and hold them
 
+	out        []*file  // those that CUE leaves out of their packages
 	conditions []string // tags that files ask for to be in their package
 }
 
@@ -160,7 +161,9 @@ func (m *module) take(f *file) {
 	if f.syntax != nil {
 		m.conditions = append(m.conditions, conditions(f.syntax)...)
 	}
-	if f.syntax == nil || !excluded(f.syntax, m.tags) {
+	if f.syntax != nil && excluded(f.syntax, m.tags) {
+		m.out = append(m.out, f)
+	} else {
 		m.files = append(m.files, f)
 	}
 }

@@ -60,10 +60,10 @@ type knownTag struct {
 }
 
 // knownTags returns the tags that files take, their short forms and those that @if asks
-// for, in the order of the files.
+// for, in the order of the files, those that CUE leaves out last.
 func (m *module) knownTags() []knownTag {
 	var all []knownTag
-	for _, f := range m.files {
+	for _, f := range slices.Concat(m.files, m.out) {
 		tree := f.tree()
 		if tree == nil {
 			continue
