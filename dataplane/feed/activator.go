@@ -154,7 +154,7 @@ func (a *activator) ack(gen *discoveryv1.Generation, took time.Duration) {
 
 func (a *activator) nack(gen *discoveryv1.Generation, r *discoveryv1.Refused) {
 	a.cfg.Log.Warn("refused", "generation", gen.GetNumber(), "retryable", r.Retryable, "reason", r)
-	nack := &discoveryv1.Nack{Generation: gen, Reasons: r.Reasons, Retryable: r.Retryable}
+	nack := &discoveryv1.Nack{Generation: gen, Reasons: discoveryv1.Bounded(r.Reasons), Retryable: r.Retryable}
 	a.answer(&discoveryv1.SyncRequest{Kind: &discoveryv1.SyncRequest_Nack{Nack: nack}}, StepNacked)
 }
 

@@ -48,8 +48,8 @@ type Config struct {
 
 	// Prepare makes a bundle runnable beside what runs; commit then makes it what
 	// runs and cannot fail. An error that is a *discoveryv1.Refused goes to the
-	// control plane as it is; any other is one that will not go away. Prepare is
-	// never called concurrently with itself or a commit.
+	// control plane, within the limits of [discoveryv1.Bounded]; any other is one that
+	// will not go away. Prepare is never called concurrently with itself or a commit.
 	Prepare func(ctx context.Context, gen *discoveryv1.Generation, c *irv1.Content) (commit func(), err error)
 
 	// Retry receives when the cause of a retryable refusal may have gone. The feed
@@ -97,6 +97,9 @@ func (cfg Config) check() error {
 	}
 	if err := discoveryv1.CheckName(cfg.Hello.GetGroup()); err != nil {
 		return fmt.Errorf("group %w", err)
+	}
+	if err := discoveryv1.CheckLabels(cfg.Hello.GetLabels()); err != nil {
+		return fmt.Errorf("labels %w", err)
 	}
 	for _, addr := range cfg.Addrs {
 		conn, err := Dial(addr, cfg.DialOptions...)

@@ -354,6 +354,29 @@ func TestPanic(t *testing.T) {
 	s.want("ack 2")
 }
 
+// TestLongRefusal has Prepare say more than fits one message, and what is no UTF-8:
+// the control plane hears of the refusal all the same, on the stream of the push.
+func TestLongRefusal(t *testing.T) {
+	tests := map[string]*discoveryv1.Refused{
+		"a long text":  {Reasons: []*discoveryv1.Reason{{Code: "long", Message: strings.Repeat("x", 5<<20)}}},
+		"many reasons": {Reasons: slices.Repeat([]*discoveryv1.Reason{{Code: "long", Hint: strings.Repeat("x", 1<<10)}}, 5<<10)},
+		"no UTF-8":     {Reasons: []*discoveryv1.Reason{{Code: "long", Message: "a file says \xff"}}},
+	}
+	for name, refusal := range tests {
+		t.Run(name, func(t *testing.T) {
+			p := newPlane(t)
+			r := run(t, p.addr)
+			r.refuse(refusal)
+			s := p.next(t)
+			s.send(newBundle(t, "one").delivery(1))
+			s.want("nack 1 long")
+			r.refuse(nil)
+			s.send(newBundle(t, "two").delivery(2))
+			s.want("ack 2")
+		})
+	}
+}
+
 // TestWaiting holds what becomes of a bundle that waits.
 func TestWaiting(t *testing.T) {
 	p := newPlane(t)
@@ -430,6 +453,7 @@ func TestCheck(t *testing.T) {
 		{"no node", Config{Addrs: []string{"x:1"}, Hello: &discoveryv1.Hello{Group: "g"}, DialOptions: plain}, "node id is empty"},
 		{"no hello", Config{Addrs: []string{"x:1"}, DialOptions: plain}, "node id is empty"},
 		{"bad group", Config{Addrs: []string{"x:1"}, Hello: &discoveryv1.Hello{Node: "a", Group: "a b"}, DialOptions: plain}, "is no name"},
+		{"long labels", Config{Addrs: []string{"x:1"}, Hello: &discoveryv1.Hello{Node: "a", Group: "g", Labels: map[string]string{"zone": strings.Repeat("x", 5_000)}}, DialOptions: plain}, "labels have 5004 bytes together"},
 		{"no credentials", Config{Addrs: []string{"x:1"}, Hello: good}, `control plane "x:1"`},
 		{"bad address", Config{Addrs: []string{"x:1", "\x00"}, Hello: good, DialOptions: plain}, `control plane "\x00"`},
 	}
