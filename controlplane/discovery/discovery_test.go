@@ -18,6 +18,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // A server is a running discovery service over blobs in memory.
@@ -165,7 +166,11 @@ func TestBadInput(t *testing.T) {
 	gen := s.offer(t, 1, "one")
 	short := &discoveryv1.Generation{Epoch: 1, Number: 1, Digest: []byte("short")}
 	long := hello("a")
-	long.GetHello().Labels = map[string]string{"zone": strings.Repeat("x", 70<<10)}
+	long.GetHello().Features = []string{strings.Repeat("x", 20<<10)}
+	labelled := hello("a")
+	labelled.GetHello().Labels = map[string]string{"zone": strings.Repeat("x", 5_000)}
+	padded := &discoveryv1.Generation{Epoch: 1, Number: 1, Digest: gen.GetDigest()}
+	padded.ProtoReflect().SetUnknown(protowire.AppendBytes(protowire.AppendTag(nil, 100, protowire.BytesType), make([]byte, 300)))
 	held := hello("a")
 	held.GetHello().Held = short
 	elsewhere := hello("a")
@@ -181,10 +186,12 @@ func TestBadInput(t *testing.T) {
 		{"no name", []*discoveryv1.SyncRequest{hello("")}, "node id is empty"},
 		{"bad name", []*discoveryv1.SyncRequest{hello("a\x1b[31m")}, "node id"},
 		{"bad group", []*discoveryv1.SyncRequest{elsewhere}, `group "a/b" is no name`},
-		{"long hello", []*discoveryv1.SyncRequest{long}, "Hello has more than 65536 bytes"},
+		{"long hello", []*discoveryv1.SyncRequest{long}, "Hello has more than 16384 bytes"},
+		{"long labels", []*discoveryv1.SyncRequest{labelled}, "labels have 5004 bytes together, more than 4096: use fewer or shorter ones"},
 		{"held without digest", []*discoveryv1.SyncRequest{held}, "digest has 5 bytes"},
 		{"ack of nothing", []*discoveryv1.SyncRequest{hello("a"), ack(nil)}, "digest has 0 bytes"},
 		{"ack without digest", []*discoveryv1.SyncRequest{hello("a"), ack(short)}, "digest has 5 bytes"},
+		{"ack with something else in it", []*discoveryv1.SyncRequest{hello("a"), ack(padded)}, "more than 256"},
 		{"nack without digest", []*discoveryv1.SyncRequest{hello("a"), nack(short)}, "digest has 5 bytes"},
 	}
 	for _, tt := range tests {
@@ -217,6 +224,24 @@ func TestReasonsAreBounded(t *testing.T) {
 	s.open(t, hello("b"), nack(gen))
 	if n := s.node(t, "b", in(rollout.Rejected)); n.Causes[0].GetMessage() != "the node gave no reason" {
 		t.Errorf("causes %v", n.Causes)
+	}
+}
+
+// TestPlainTexts has a node say what a terminal would obey: what operators are shown
+// holds none of it.
+func TestPlainTexts(t *testing.T) {
+	const bad, plain = "\x1b[2J\nprod-1  synced\u009b", "?[2J prod-1  synced?"
+	s := serve(t)
+	gen := s.offer(t, 1, "one")
+	h := hello("a")
+	h.GetHello().Build, h.GetHello().Labels = bad, map[string]string{bad: bad}
+	s.open(t, h, nack(gen, &discoveryv1.Reason{Code: bad, Binding: bad, Tool: bad, Field: bad, Message: bad, Hint: bad}))
+	n := s.node(t, "a", in(rollout.Rejected))
+	r := n.Causes[0]
+	for _, got := range []string{n.Hello.GetBuild(), n.Hello.GetLabels()[plain], r.GetCode(), r.GetBinding(), r.GetTool(), r.GetField(), r.GetMessage(), r.GetHint()} {
+		if got != plain {
+			t.Errorf("kept as %q, want %q", got, plain)
+		}
 	}
 }
 

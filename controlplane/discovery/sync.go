@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"runtime/debug"
-	"strings"
 	"time"
 
 	"github.com/bindery-dev/bindery/controlplane/rollout"
@@ -20,11 +19,11 @@ import (
 // helloWait is how long a stream may be open without a Hello.
 const helloWait = 10 * time.Second
 
-// Limits of what a node may say.
+// Limits of what a node may say, beside those of package discoveryv1, in bytes. What it
+// says is kept for as long as the node is known.
 const (
-	maxHello   = 64 << 10 // bytes
-	maxReasons = 32       // of one Nack
-	maxText    = 2 << 10  // bytes of one text of a reason
+	maxHello      = 16 << 10
+	maxGeneration = 256
 )
 
 type syncServer = grpc.BidiStreamingServer[discoveryv1.SyncRequest, discoveryv1.SyncResponse]
@@ -104,13 +103,33 @@ func checkHello(m *discoveryv1.SyncRequest) (*discoveryv1.Hello, error) {
 	if err := discoveryv1.CheckName(hello.GetGroup()); err != nil {
 		return nil, status.Errorf(codes.InvalidArgument, "group %v", err)
 	}
-	if hello.GetHeld() != nil {
-		return hello, checkGeneration(hello.GetHeld())
+	if err := discoveryv1.CheckLabels(hello.GetLabels()); err != nil {
+		return nil, status.Errorf(codes.InvalidArgument, "labels %v", err)
 	}
-	return hello, nil
+	if hello.GetHeld() != nil {
+		if err := checkGeneration(hello.GetHeld()); err != nil {
+			return nil, err
+		}
+	}
+	return plainHello(hello), nil
+}
+
+// plainHello makes what a node says of itself fit for the terminals and logs of
+// operators.
+func plainHello(hello *discoveryv1.Hello) *discoveryv1.Hello {
+	hello.Boot, hello.Build = discoveryv1.Plain(hello.GetBoot()), discoveryv1.Plain(hello.GetBuild())
+	labels := make(map[string]string, len(hello.GetLabels()))
+	for name, value := range hello.GetLabels() {
+		labels[discoveryv1.Plain(name)] = discoveryv1.Plain(value)
+	}
+	hello.Labels = labels
+	return hello
 }
 
 func checkGeneration(g *discoveryv1.Generation) error {
+	if size := proto.Size(g); size > maxGeneration {
+		return status.Errorf(codes.InvalidArgument, "generation %d has %d bytes, more than %d", g.GetNumber(), size, maxGeneration)
+	}
 	if _, err := irv1.ParseDigest(g.GetDigest()); err != nil {
 		return status.Errorf(codes.InvalidArgument, "generation %d: %v", g.GetNumber(), err)
 	}
@@ -199,13 +218,7 @@ func bounded(reasons []*discoveryv1.Reason) []*discoveryv1.Reason {
 	if len(reasons) == 0 {
 		return []*discoveryv1.Reason{{Code: "unknown", Message: "the node gave no reason"}}
 	}
-	reasons = reasons[:min(len(reasons), maxReasons)]
-	for _, r := range reasons {
-		for _, text := range []*string{&r.Code, &r.Binding, &r.Tool, &r.Field, &r.Message, &r.Hint} {
-			*text = strings.ToValidUTF8((*text)[:min(len(*text), maxText)], "")
-		}
-	}
-	return reasons
+	return discoveryv1.Bounded(reasons)
 }
 
 // forgetLater drops the node when it stays away.
