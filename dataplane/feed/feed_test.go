@@ -323,6 +323,11 @@ func TestBadStreams(t *testing.T) {
 			for s.Send(large) == nil {
 			}
 		},
+		"more blobs than a manifest can name": func(s *peer) {
+			d := one.delivery(1)
+			d.push.Blobs, d.blobs = irv1.MaxBundle/32+1, nil
+			s.send(d)
+		},
 		"the end": func(s *peer) { s.end(errors.New("gone")) },
 	}
 	for name, bad := range tests {

@@ -69,6 +69,10 @@ type delivery struct {
 	at    time.Time // of the last byte
 }
 
+// maxBlobs is more than the manifest of any bundle can name. It bounds blobs that are
+// empty.
+const maxBlobs = uint32(irv1.MaxBundle / len(irv1.Digest{}))
+
 // receive reads one generation.
 func receive(s syncClient) (delivery, error) {
 	m, err := s.Recv()
@@ -78,6 +82,9 @@ func receive(s syncClient) (delivery, error) {
 	d := delivery{push: m.GetPush()}
 	if d.push == nil {
 		return delivery{}, errors.New("the control plane sent a blob that no push announced")
+	}
+	if d.push.GetBlobs() > maxBlobs {
+		return delivery{}, fmt.Errorf("the control plane announced %d blobs for one generation, more than %d", d.push.GetBlobs(), maxBlobs)
 	}
 	total := len(d.push.GetManifest())
 	for range d.push.GetBlobs() {
@@ -89,8 +96,7 @@ func receive(s syncClient) (delivery, error) {
 			return delivery{}, fmt.Errorf("the control plane announced %d blobs and sent %d", d.push.GetBlobs(), len(d.blobs))
 		}
 		d.blobs = append(d.blobs, m.GetBlob().GetData())
-		// An empty blob counts too: nothing may grow without a bound.
-		if total += 1 + len(m.GetBlob().GetData()); total > irv1.MaxBundle+len(d.blobs) {
+		if total += len(m.GetBlob().GetData()); total > irv1.MaxBundle {
 			return delivery{}, fmt.Errorf("the control plane sent more than %d bytes for one generation", irv1.MaxBundle)
 		}
 	}
