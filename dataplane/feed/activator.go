@@ -28,13 +28,19 @@ type activator struct {
 	before  blobs
 	waiting *candidate           // refused for now; nil: nothing
 	told    *discoveryv1.Refused // what the control plane knows of waiting
+	// final refuses for good what waited, when that came last; nil: something else
+	// did. The control plane goes on waiting until it hears it, and a message can be
+	// lost with its stream, so every stream begins with it.
+	final *discoveryv1.SyncRequest
 }
 
 func newActivator(cfg Config) *activator {
 	return &activator{cfg: cfg, wake: make(chan struct{}, 1)}
 }
 
-// attach begins a stream: it sends the Hello, with what runs.
+// attach begins a stream: it sends the Hello, with what runs, and what the control
+// plane may not have heard of what waited. If it offers something newer meanwhile, it
+// does not listen to that.
 func (a *activator) attach(s syncClient) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -50,6 +56,9 @@ func (a *activator) attach(s syncClient) error {
 	}
 	a.stream = s
 	a.cfg.OnStep(StepConnected)
+	if a.final != nil {
+		a.answer(a.final, StepNacked)
+	}
 	return nil
 }
 
@@ -65,7 +74,7 @@ func (a *activator) detach() {
 func (a *activator) take(ctx context.Context, d delivery) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.waiting, a.told = nil, nil // superseded, whatever becomes of d
+	a.waiting, a.told, a.final = nil, nil, nil // superseded, whatever becomes of d
 	defer func() { a.before = a.holds }()
 	gen := d.push.GetGeneration()
 	c, err := assemble(d, a.content, a.holds, a.before)
@@ -130,19 +139,23 @@ func (a *activator) prepare(ctx context.Context, c *candidate) (commit func(), e
 // candidate that may run later.
 func (a *activator) refuse(c *candidate, r *discoveryv1.Refused) {
 	known := a.told != nil && r.Retryable && a.told.Error() == r.Error()
-	isNew := a.waiting != c
+	waited := a.waiting == c
 	a.waiting, a.told = nil, nil
 	if r.Retryable {
 		a.waiting, a.told = c, r
 	}
-	if r.Retryable && isNew {
+	if r.Retryable && !waited {
 		select {
 		case a.wake <- struct{}{}:
 		default:
 		}
 	}
-	if !known {
-		a.nack(c.generation, r)
+	if known {
+		return
+	}
+	nack := a.nack(c.generation, r)
+	if waited && !r.Retryable {
+		a.final = nack
 	}
 }
 
@@ -152,13 +165,17 @@ func (a *activator) ack(gen *discoveryv1.Generation, took time.Duration) {
 	a.answer(&discoveryv1.SyncRequest{Kind: &discoveryv1.SyncRequest_Ack{Ack: ack}}, StepAcked)
 }
 
-func (a *activator) nack(gen *discoveryv1.Generation, r *discoveryv1.Refused) {
+// nack refuses gen and returns what it sent, or would have sent on a stream.
+func (a *activator) nack(gen *discoveryv1.Generation, r *discoveryv1.Refused) *discoveryv1.SyncRequest {
 	a.cfg.Log.Warn("refused", "generation", gen.GetNumber(), "retryable", r.Retryable, "reason", r)
 	nack := &discoveryv1.Nack{Generation: gen, Reasons: discoveryv1.Bounded(r.Reasons), Retryable: r.Retryable}
-	a.answer(&discoveryv1.SyncRequest{Kind: &discoveryv1.SyncRequest_Nack{Nack: nack}}, StepNacked)
+	m := &discoveryv1.SyncRequest{Kind: &discoveryv1.SyncRequest_Nack{Nack: nack}}
+	a.answer(m, StepNacked)
+	return m
 }
 
-// answer sends to the stream there is. Without one, the next Hello says what runs.
+// answer sends to the stream there is. Without one, the next begins with what the
+// control plane has to know: see attach.
 func (a *activator) answer(m *discoveryv1.SyncRequest, step string) {
 	if a.stream == nil {
 		return

@@ -235,6 +235,13 @@ func (r *runner) stepped() string {
 	return strings.Join(r.steps, " ")
 }
 
+// await waits until there was a step.
+func (r *runner) await(step string) {
+	for !strings.Contains(r.stepped(), step) {
+		time.Sleep(time.Millisecond)
+	}
+}
+
 func TestSteps(t *testing.T) {
 	p := newPlane(t)
 	r := run(t, p.addr)
@@ -424,9 +431,7 @@ func TestWaiting(t *testing.T) {
 	s.send(two.delivery(6))
 	s.want("nack 6 missing-secret, retrying")
 	s.end(nil)
-	for !strings.HasSuffix(r.stepped(), StepDisconnected) {
-		time.Sleep(time.Millisecond)
-	}
+	r.await(StepDisconnected)
 	r.refuse(nil)
 	r.retry <- struct{}{}
 	for !strings.HasSuffix(r.ran(), "two one four two") {
@@ -444,6 +449,39 @@ func TestWaiting(t *testing.T) {
 	if got, want := r.ran(), "one two one four two"; got != want {
 		t.Errorf("ran %s, want %s", got, want)
 	}
+}
+
+// TestRefusedAlone has what waits turn out to be wrong while there is no stream: every
+// stream from then on begins with that, until something else is sent.
+func TestRefusedAlone(t *testing.T) {
+	p := newPlane(t)
+	r := run(t, p.addr)
+	s := p.next(t)
+	r.refuse(missing)
+	s.send(newBundle(t, "one").delivery(1))
+	s.want("nack 1 missing-secret, retrying")
+	s.end(nil)
+	r.await(StepDisconnected)
+	r.refuse(errors.New("no"))
+	r.retry <- struct{}{}
+	r.retry <- struct{}{} // the first try is over
+	for range 2 {         // a message may be lost with its stream
+		s = p.next(t)
+		if s.hello.GetHeld() != nil {
+			t.Errorf("hello %v", s.hello)
+		}
+		s.want("nack 1 internal")
+		s.end(nil)
+	}
+	s = p.next(t)
+	s.want("nack 1 internal")
+	r.refuse(nil)
+	s.send(newBundle(t, "two").delivery(2))
+	s.want("ack 2")
+	s.end(nil)
+	s = p.next(t)
+	s.send(newBundle(t, "three").delivery(3))
+	s.want("ack 3")
 }
 
 func TestCheck(t *testing.T) {
