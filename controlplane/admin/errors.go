@@ -56,6 +56,10 @@ func errNothingEarlier(group string, at uint64) error {
 	return status.Errorf(codes.FailedPrecondition, "group %q has no revision before %d with another bundle: name one, see bindery revisions", group, at)
 }
 
+func errLastNumber(group string) error {
+	return status.Errorf(codes.ResourceExhausted, "group %q is at the last number that there is: begin with an empty data directory and apply again", group)
+}
+
 func errCompiler(err error) error {
 	return status.Errorf(codes.Internal, "the sources could not be compiled: %v", err)
 }

@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"time"
 
@@ -104,10 +105,13 @@ func (s *Server) store(ctx context.Context, c change, was *adminv1.Revision, p p
 	if at != from && c.source == "" && !c.dryRun {
 		return p, errMoved(c.group, at, from)
 	}
-	d := s.draft(&adminv1.Revision{
+	d, err := s.draft(&adminv1.Revision{
 		Group: c.group, Author: c.author, Created: timestamppb.Now(), Message: c.message,
 		Module: p.compiled.GetModule(), Tags: c.sources.GetTags(), Bindings: bindings, Source: c.source,
 	}, head)
+	if err != nil {
+		return p, err
+	}
 	d.Sources, d.Compiled = c.sources.GetFiles(), p.compiled
 	switch {
 	case c.source == "" && identify(d).is(head) && !s.outrun(head):
@@ -142,10 +146,13 @@ func (s *Server) mend(ctx context.Context, c change, d store.Draft, head *adminv
 
 // draft numbers a revision above everything that nodes of the group run: when an
 // older store was restored, the next revision outranks what it does not know of.
-func (s *Server) draft(r, head *adminv1.Revision) store.Draft {
+func (s *Server) draft(r, head *adminv1.Revision) (store.Draft, error) {
 	base := head.GetGeneration().GetNumber()
-	highest := s.cfg.Nodes.Highest(r.GetGroup(), s.cfg.Store.Epoch())
-	return store.Draft{Revision: r, Base: base, Number: max(base, highest) + 1}
+	last := max(base, s.cfg.Nodes.Highest(r.GetGroup(), s.cfg.Store.Epoch()))
+	if last == math.MaxUint64 {
+		return store.Draft{}, errLastNumber(r.GetGroup())
+	}
+	return store.Draft{Revision: r, Base: base, Number: last + 1}, nil
 }
 
 // commit stores a revision and offers it. It is not interrupted by a client that

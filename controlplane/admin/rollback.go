@@ -55,9 +55,12 @@ func (s *Server) restore(ctx context.Context, req *adminv1.RollbackRequest) (adm
 		}
 		return adminv1.Result_RESULT_UNCHANGED, head, nil
 	}
-	d := s.draft(&adminv1.Revision{
+	d, err := s.draft(&adminv1.Revision{
 		Group: req.GetGroup(), Author: req.GetAuthor(), Created: timestamppb.Now(), Message: req.GetMessage(),
 	}, head)
+	if err != nil {
+		return 0, nil, err
+	}
 	r, err := s.commit(ctx, req.GetGroup(), func(ctx context.Context) (*adminv1.Revision, error) {
 		return s.cfg.Store.Repeat(ctx, d, to.GetGeneration().GetNumber())
 	})
@@ -84,7 +87,7 @@ func (s *Server) target(ctx context.Context, req *adminv1.RollbackRequest, head 
 			if bytes.Equal(r.GetGeneration().GetDigest(), head.GetGeneration().GetDigest()) {
 				continue
 			}
-			if s.cfg.Nodes.Ran(req.GetGroup(), before) {
+			if s.cfg.Nodes.Ran(req.GetGroup(), r.GetGeneration()) {
 				return r, nil
 			}
 			if fallback == nil {

@@ -149,10 +149,13 @@ func (s *Server) lead(ctx context.Context, src Source) {
 	if head == nil || err != nil || !s.outrun(head) {
 		return
 	}
-	d := s.draft(&adminv1.Revision{
+	d, err := s.draft(&adminv1.Revision{
 		Group: src.Group, Author: "source", Created: timestamppb.Now(), Source: head.GetSource(),
 		Message: "again, above what nodes run",
 	}, head)
+	if err != nil {
+		return
+	}
 	_, _ = s.commit(ctx, src.Group, func(ctx context.Context) (*adminv1.Revision, error) {
 		return s.cfg.Store.Repeat(ctx, d, head.GetGeneration().GetNumber())
 	}) // logs what is wrong; the next look is soon

@@ -140,15 +140,15 @@ func (s *Server) Changed(groupName string) (changed, settled <-chan struct{}) {
 	return wait(&g.changed), wait(&g.settled)
 }
 
-// Ran reports whether some node of the group ran the generation with that number
-// since the server was made.
-func (s *Server) Ran(groupName string, number uint64) (ran bool) {
-	s.look(groupName, func(g *group) { ran = g.machine.Ran(number) })
+// Ran reports whether some node of the group ran the generation since the server was
+// made.
+func (s *Server) Ran(groupName string, gen *discoveryv1.Generation) (ran bool) {
+	s.look(groupName, func(g *group) { ran = g.machine.Ran(gen) })
 	return ran
 }
 
 // Highest returns the highest number of the epoch that any known node of the group
-// runs; 0 when none does.
+// runs, of those that can be true; 0 when none does.
 func (s *Server) Highest(groupName string, epoch uint64) (number uint64) {
 	s.look(groupName, func(g *group) { number = g.machine.Highest(epoch) })
 	return number

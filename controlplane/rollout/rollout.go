@@ -9,6 +9,7 @@
 package rollout
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"time"
@@ -74,7 +75,21 @@ type Group struct {
 	nodes   []*node // sorted by name
 	pending int     // of them
 	streams map[Stream]*node
-	ran     map[uint64]bool // numbers, of the wanted epoch, that some node ran
+	ran     map[place]bool // what some node ran
+	strays  int            // of them, those that were not wanted when a node said so
+}
+
+// maxStrays bounds what nodes can have a group remember of what it did not want.
+const maxStrays = 1_000
+
+// A place is a generation as the key of a map.
+type place struct {
+	epoch, number uint64
+	digest        irv1.Digest
+}
+
+func placeOf(g *discoveryv1.Generation) place {
+	return place{g.GetEpoch(), g.GetNumber(), digest(g)}
 }
 
 // node is a Node with what decides about it.
@@ -83,12 +98,21 @@ type node struct {
 	stream  Stream                  // 0 when disconnected
 	offered *discoveryv1.Generation // sent and not answered; nil: none
 	waiting *refusal                // refused for now: the node keeps it and tries again
-	refused map[irv1.Digest]refusal // refused for good by this boot
+	refused []refusal               // for good, by this boot, of one bundle each; the last one last
 }
+
+// maxRefused is how many bundles that it refused are remembered of a boot. One that is
+// not is offered again when it is wanted again, and refused again.
+const maxRefused = 8
 
 type refusal struct {
 	generation *discoveryv1.Generation
 	reasons    []*discoveryv1.Reason
+}
+
+// of reports whether the bundle of gen is the one that was refused.
+func (r refusal) of(gen *discoveryv1.Generation) bool {
+	return bytes.Equal(r.generation.GetDigest(), gen.GetDigest())
 }
 
 // Commit makes w what the group should run. It does nothing unless w comes after
@@ -149,15 +173,18 @@ func (g *Group) Ack(at time.Time, s Stream, gen *discoveryv1.Generation, took ti
 	return g.settle(at, n)
 }
 
-// Nack says that the node of s refused gen. When it is retryable the node tries
-// again by itself and may send an Ack later.
+// Nack says that the node of s refused a generation. When it is retryable the node
+// tries again by itself and may send an Ack later. It does nothing unless the generation
+// is the one that was offered last, or waits.
 func (g *Group) Nack(at time.Time, s Stream, nack *discoveryv1.Nack) []Action {
 	n := g.streams[s]
 	if n == nil {
 		return nil
 	}
 	gen := nack.GetGeneration()
-	n.answer(gen)
+	if !n.answer(gen) && !n.waits(gen) {
+		return nil
+	}
 	r := refusal{generation: gen, reasons: nack.GetReasons()}
 	if nack.GetRetryable() {
 		n.waiting = &r
@@ -191,20 +218,35 @@ func (g *Group) Nodes() []Node {
 // Pending returns how many nodes are pending.
 func (g *Group) Pending() int { return g.pending }
 
-// Ran reports whether some node acknowledged the generation with that number, or
-// held it when it connected.
-func (g *Group) Ran(number uint64) bool { return g.ran[number] }
+// Ran reports whether some node acknowledged the generation, or held it when it
+// connected.
+func (g *Group) Ran(gen *discoveryv1.Generation) bool { return g.ran[placeOf(gen)] }
 
 // Highest returns the highest number of the epoch that any node runs, also one
-// that is disconnected; 0 when none does.
+// that is disconnected; 0 when none does. Numbers that are too high to be true do not
+// count, or one node could use up all there are.
 func (g *Group) Highest(epoch uint64) uint64 {
 	var highest uint64
 	for _, n := range g.nodes {
-		if n.Running.GetEpoch() == epoch {
+		if n.Running.GetEpoch() == epoch && !impossible(n.Running, g.wanted.Generation) {
 			highest = max(highest, n.Running.GetNumber())
 		}
 	}
 	return highest
+}
+
+// maxLead is by how much a node's number can be above what is wanted: the revisions that
+// a store lost when an older copy of it was restored are fewer.
+const maxLead = 1 << 32
+
+// impossible reports whether the number of gen is too high to be that of a revision of
+// the store that want, which may be nil, is of.
+func impossible(gen, want *discoveryv1.Generation) bool {
+	var head uint64
+	if want.GetEpoch() == gen.GetEpoch() {
+		head = want.GetNumber()
+	}
+	return gen.GetNumber() > head && gen.GetNumber()-head > maxLead
 }
 
 // find returns where in nodes the one with that name is, or would be.
@@ -219,7 +261,7 @@ func (g *Group) node(hello *discoveryv1.Hello) *node {
 		g.nodes = slices.Insert(g.nodes, i, &node{Node: Node{Hello: hello}})
 	}
 	if g.streams == nil {
-		g.streams, g.ran = map[Stream]*node{}, map[uint64]bool{}
+		g.streams, g.ran = map[Stream]*node{}, map[place]bool{}
 	}
 	return g.nodes[i]
 }
@@ -236,29 +278,46 @@ func (g *Group) run(n *node, gen *discoveryv1.Generation) {
 	if n.waiting != nil && n.waiting.generation.Compare(gen) <= 0 {
 		n.waiting = nil
 	}
-	if gen.GetEpoch() == g.wanted.Generation.GetEpoch() {
-		g.ran[gen.GetNumber()] = true
-	}
+	n.refused = slices.DeleteFunc(n.refused, func(r refusal) bool { return r.of(gen) })
+	g.remember(gen)
 }
 
-// answer takes an Ack or Nack of gen for the answer to the open offer, if it is.
-func (n *node) answer(gen *discoveryv1.Generation) {
-	if n.offered != nil && n.offered.Same(gen) {
-		n.offered = nil
+// remember notes that some node ran gen.
+func (g *Group) remember(gen *discoveryv1.Generation) {
+	p := placeOf(gen)
+	if g.ran[p] {
+		return
 	}
+	if gen != g.wanted.Generation {
+		if g.strays == maxStrays {
+			return
+		}
+		g.strays++
+	}
+	g.ran[p] = true
+}
+
+// answer takes an Ack or Nack of gen for the answer to the open offer, and reports
+// whether it is.
+func (n *node) answer(gen *discoveryv1.Generation) bool {
+	if n.offered == nil || !n.offered.Same(gen) {
+		return false
+	}
+	n.offered = nil
+	return true
+}
+
+// waits reports whether gen is what the node refused for now.
+func (n *node) waits(gen *discoveryv1.Generation) bool {
+	return n.waiting != nil && n.waiting.generation.Same(gen)
 }
 
 // refuse notes that this boot of the node is not to be offered a bundle again.
 func (n *node) refuse(r refusal) {
-	if n.waiting != nil && n.waiting.generation.Same(r.generation) {
+	if n.waits(r.generation) {
 		n.waiting = nil
 	}
-	digest, err := irv1.ParseDigest(r.generation.GetDigest())
-	if err != nil {
-		return // no generation that was offered: nothing to remember
+	if n.refused = append(n.refused, r); len(n.refused) > maxRefused {
+		n.refused = slices.Delete(n.refused, 0, 1)
 	}
-	if n.refused == nil {
-		n.refused = map[irv1.Digest]refusal{}
-	}
-	n.refused[digest] = r
 }

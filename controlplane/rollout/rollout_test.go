@@ -27,7 +27,7 @@ var update = flag.Bool("update", false, "rewrite what the scripts expect")
 //	nack S GEN CODE                       for good
 //	retryable S GEN CODE                  a Nack after which the node tries again
 //	forget NODE
-//	highest | ran NUMBER
+//	highest | ran GEN
 //
 // A generation is NUMBER/BUNDLE or EPOCH.NUMBER/BUNDLE; the epoch is 1 unless given.
 // What follows are actions, "S <- GEN" with what the node holds, and then the nodes
@@ -123,7 +123,7 @@ func (s *state) do(t *testing.T, words []string) string {
 	case "highest":
 		return fmt.Sprintln("highest:", s.group.Highest(1))
 	case "ran":
-		return fmt.Sprintln("ran:", s.group.Ran(number(t, args[0])))
+		return fmt.Sprintln("ran:", s.group.Ran(generation(t, args[0])))
 	default:
 		t.Fatalf("unknown command %q", words)
 	}

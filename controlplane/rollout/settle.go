@@ -59,11 +59,11 @@ func (g *Group) judge(n *node) verdict {
 	if causes := g.lacks(n); causes != nil {
 		return verdict{state: Incompatible, causes: causes}
 	}
-	if r, ok := n.refused[digest(want)]; ok {
-		return verdict{state: Rejected, causes: r.reasons, refused: r.generation}
+	if i := slices.IndexFunc(n.refused, func(r refusal) bool { return r.of(want) }); i >= 0 {
+		return verdict{state: Rejected, causes: n.refused[i].reasons, refused: want} // by whatever number it had then
 	}
-	if r := n.waiting; r != nil && r.generation.Same(want) {
-		return verdict{state: Rejected, causes: r.reasons, refused: r.generation, retrying: true}
+	if n.waits(want) {
+		return verdict{state: Rejected, causes: n.waiting.reasons, refused: want, retrying: true}
 	}
 	return verdict{state: Pending, offer: n.offered == nil}
 }
@@ -109,6 +109,8 @@ func outranked(running, want *discoveryv1.Generation) []*discoveryv1.Reason {
 		r.Code, r.Message = "unknown-generation", fmt.Sprintf("runs another bundle as %s than this control plane has", name(want))
 	case running.GetEpoch() > want.GetEpoch():
 		r.Hint = "this node last followed a newer store: connect it to that control plane, or begin with an empty data directory and apply again"
+	case impossible(running, want):
+		r.Hint = "no store has so many revisions, so the next is not numbered above it: start the node again, and it follows"
 	}
 	return []*discoveryv1.Reason{r}
 }
