@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -346,6 +347,45 @@ func TestCloseGivesUpPush(t *testing.T) {
 	if n := s.Counts.Pushes.Load(); n != 0 {
 		t.Errorf("%d pushes are whole", n)
 	}
+}
+
+// TestAnswersWithoutReading has a node say in turn that it runs what is wanted and that
+// it does not, and read nothing: what it is to be sent next waits in one place.
+func TestAnswersWithoutReading(t *testing.T) {
+	const turns = 2_000
+	s := serve(t)
+	half := strings.Repeat("x", 1<<19)
+	gen := s.offer(t, 2, half+"1", half+"2", half+"3", half+"4")
+	c := s.open(t, hello("a"))
+	s.node(t, "a", in(rollout.Pending))
+	other := irv1.DigestOf([]byte("another"))
+	before := runtime.NumGoroutine()
+	for range turns {
+		for _, g := range []*discoveryv1.Generation{gen, {Epoch: 1, Number: 1, Digest: other[:]}} {
+			if err := c.Send(ack(g)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for s.Counts.Acks.Load() < 2*turns {
+		changed, _ := s.Changed("default")
+		if s.Counts.Acks.Load() < 2*turns {
+			<-changed
+		}
+	}
+	if after := runtime.NumGoroutine(); after > before+10 {
+		t.Errorf("%d goroutines became %d", before, after)
+	}
+	s.node(t, "a", in(rollout.Pending))
+	for range 2 * (1 + 4) { // what was on its way, and what is wanted
+		if _, err := c.Recv(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.Send(ack(gen)); err != nil {
+		t.Fatal(err)
+	}
+	s.node(t, "a", in(rollout.Synced))
 }
 
 // TestHalfPushed holds the step at which a control plane may die: between two

@@ -2,6 +2,7 @@ package discovery
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bindery-dev/bindery/controlplane/rollout"
@@ -13,7 +14,7 @@ import (
 
 // A group ties the state machine of a group to its streams.
 type group struct {
-	push func(*stream, offer) // sends it
+	push func(*stream) // sends what the stream has next
 
 	mu       sync.Mutex
 	machine  rollout.Group
@@ -32,9 +33,14 @@ type stream struct {
 	ending sync.Once
 	cause  error // why it ended; nil: the node said so
 
-	sending sync.Mutex // held while a generation is sent
-	closed  bool       // nothing is to be sent
+	next    atomic.Pointer[offer] // to be sent when nothing else is; nil: nothing
+	sending sync.Mutex            // held while a generation is sent
+	closed  bool                  // nothing is to be sent
 }
+
+// post has o sent next, in place of what was to be. It reports whether that takes
+// another goroutine: a node that answers what it has not read has two at most.
+func (st *stream) post(o offer) bool { return st.next.Swap(&o) == nil }
 
 // end ends the stream with the status of err, unless it was ended before. It can be
 // called from anywhere: the status wakes the goroutine that waits for the node's next
@@ -62,7 +68,7 @@ type offer struct {
 	held *discoveryv1.Generation
 }
 
-func newGroup(push func(*stream, offer)) *group {
+func newGroup(push func(*stream)) *group {
 	return &group{push: push, streams: map[rollout.Stream]*stream{}}
 }
 
@@ -79,7 +85,9 @@ func (g *group) do(event func(m *rollout.Group, now time.Time) []rollout.Action)
 			st.end(status.Errorf(codes.Aborted, "another stream of node %q began: do two nodes have one id?", st.hello.GetNode()))
 			continue
 		}
-		go g.push(st, offer{g.delivery, a.Held})
+		if st.post(offer{g.delivery, a.Held}) {
+			go g.push(st)
+		}
 	}
 	tell(&g.changed)
 	if pending > 0 && g.machine.Pending() == 0 {

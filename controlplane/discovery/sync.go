@@ -136,9 +136,9 @@ func checkGeneration(g *discoveryv1.Generation) error {
 	return nil
 }
 
-// push sends a generation, the Push and then its blobs, and ends the stream when it
-// cannot. Nobody else would catch a panic here.
-func (s *Server) push(st *stream, o offer) {
+// push sends the stream's next generation, the Push and then its blobs, and ends the
+// stream when it cannot. Nobody else would catch a panic here.
+func (s *Server) push(st *stream) {
 	st.sending.Lock()
 	defer st.sending.Unlock()
 	defer func() {
@@ -147,10 +147,11 @@ func (s *Server) push(st *stream, o offer) {
 			st.end(status.Error(codes.Internal, "the control plane made a mistake: look at its log and report it"))
 		}
 	}()
+	next := st.next.Swap(nil)
 	if st.closed {
 		return
 	}
-	if err := s.send(st.srv, o); err != nil {
+	if err := s.send(st.srv, *next); err != nil {
 		st.end(err)
 	}
 }
