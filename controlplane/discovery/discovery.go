@@ -33,9 +33,10 @@ type Config struct {
 	// was offered, and of what nodes may still hold.
 	Blob func(context.Context, irv1.Digest) ([]byte, error)
 
-	Forget time.Duration     // drop a node after it was disconnected so long; default 1 h
-	Log    *slog.Logger      // nil: none
-	OnStep func(step string) // called from streams, concurrently; nil: nothing
+	Forget   time.Duration     // drop a node after it was disconnected so long; default 1 h
+	Remember int               // nodes that are disconnected, of all groups; of more, the first to go are dropped; default 5,000
+	Log      *slog.Logger      // nil: none
+	OnStep   func(step string) // called from streams, concurrently; nil: nothing
 }
 
 // Counts count since the server was made. They may be read at any time.
@@ -59,14 +60,19 @@ type Server struct {
 	stop context.CancelFunc
 	last atomic.Uint64 // the last stream's id
 
-	mu     sync.Mutex
-	groups map[string]*group
+	mu         sync.Mutex // taken before that of a group
+	groups     map[string]*group
+	away       departed
+	forgetting bool // a timer runs, for the first of away or one before it
 }
 
 // New returns a server without groups.
 func New(cfg Config) *Server {
 	if cfg.Forget == 0 {
 		cfg.Forget = time.Hour
+	}
+	if cfg.Remember == 0 {
+		cfg.Remember = 5_000
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
@@ -107,6 +113,8 @@ func (s *Server) Offer(groupName string, gen *discoveryv1.Generation, manifest [
 	if err != nil {
 		return fmt.Errorf("group %q: generation %d: %w", groupName, gen.GetNumber(), err)
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.group(groupName).commit(d)
 	return nil
 }
@@ -134,7 +142,9 @@ func (s *Server) Nodes(groupName string) (nodes []rollout.Node) {
 // one that is closed when the last of its pending nodes is pending no more. To miss
 // nothing, take them before looking at the nodes.
 func (s *Server) Changed(groupName string) (changed, settled <-chan struct{}) {
+	s.mu.Lock()
 	g := s.group(groupName)
+	s.mu.Unlock()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return wait(&g.changed), wait(&g.settled)
@@ -167,10 +177,9 @@ func (s *Server) look(name string, f func(*group)) {
 	f(g)
 }
 
-// group returns the group with that name, which it makes if it has to.
+// group returns the group with that name, which it makes if it has to. The caller holds
+// the lock, and until it lets go the group is not dropped for having nothing.
 func (s *Server) group(name string) *group {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	g := s.groups[name]
 	if g == nil {
 		g = newGroup(s.push)

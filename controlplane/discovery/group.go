@@ -138,10 +138,10 @@ func (g *group) disconnect(st *stream) {
 	})
 }
 
-// forget drops a node if it has been disconnected since before the given time.
-func (g *group) forget(node string, before time.Time) {
+// forget drops a node if it has been disconnected since the given time.
+func (g *group) forget(node string, since time.Time) {
 	g.do(func(m *rollout.Group, _ time.Time) []rollout.Action {
-		m.Forget(node, before)
+		m.Forget(node, since)
 		return nil
 	})
 }
@@ -150,5 +150,5 @@ func (g *group) forget(node string, before time.Time) {
 func (g *group) empty() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.delivery == nil && len(g.machine.Nodes()) == 0
+	return g.delivery == nil && g.machine.Empty()
 }

@@ -49,16 +49,14 @@ func (s *Server) sync(st *stream) error {
 	} else if err != nil {
 		return err
 	}
-	g := s.group(hello.GetGroup())
 	st.hello = hello
 	s.cfg.Log.Info("node connected", "node", hello.GetNode(), "group", hello.GetGroup(),
 		"boot", hello.GetBoot(), "build", hello.GetBuild(), "held", hello.GetHeld().GetNumber())
 	s.Counts.Streams.Add(1)
-	g.connect(st)
+	g := s.join(st)
 	defer func() {
 		s.Counts.Streams.Add(-1)
-		g.disconnect(st)
-		s.forgetLater(hello.GetGroup(), hello.GetNode())
+		s.leave(g, st)
 	}()
 	for {
 		m, err := st.srv.Recv()
@@ -220,11 +218,4 @@ func bounded(reasons []*discoveryv1.Reason) []*discoveryv1.Reason {
 		return []*discoveryv1.Reason{{Code: "unknown", Message: "the node gave no reason"}}
 	}
 	return discoveryv1.Bounded(reasons)
-}
-
-// forgetLater drops the node when it stays away.
-func (s *Server) forgetLater(groupName, node string) {
-	time.AfterFunc(s.cfg.Forget+time.Second, func() {
-		s.group(groupName).forget(node, time.Now().Add(-s.cfg.Forget))
-	})
 }

@@ -194,10 +194,10 @@ func (g *Group) Nack(at time.Time, s Stream, nack *discoveryv1.Nack) []Action {
 	return g.settle(at, n)
 }
 
-// Forget drops the node if it has been disconnected since before the given time.
-func (g *Group) Forget(id string, before time.Time) {
+// Forget drops the node if it has been disconnected since the given time, or for longer.
+func (g *Group) Forget(id string, since time.Time) {
 	i, known := g.find(id)
-	if known && g.nodes[i].State == Disconnected && g.nodes[i].Since.Before(before) {
+	if known && g.nodes[i].State == Disconnected && !g.nodes[i].Since.After(since) {
 		g.nodes = slices.Delete(g.nodes, i, i+1)
 	}
 }
@@ -214,6 +214,9 @@ func (g *Group) Nodes() []Node {
 	}
 	return nodes
 }
+
+// Empty reports whether the group has no nodes.
+func (g *Group) Empty() bool { return len(g.nodes) == 0 }
 
 // Pending returns how many nodes are pending.
 func (g *Group) Pending() int { return g.pending }
