@@ -132,6 +132,7 @@ func (s *Server) ListNodes(ctx context.Context, req *adminv1.ListNodesRequest) (
 			answer.Nodes = append(answer.Nodes, p.node(ctx, n))
 		}
 	}
+	answer.Nodes = fit(answer.Nodes)
 	return answer, nil
 }
 

@@ -117,6 +117,7 @@ func (w *watch) look(ctx context.Context) view {
 			v.rollout.Nodes = append(v.rollout.Nodes, w.placer.node(ctx, n))
 		}
 	}
+	v.rollout.Nodes = fit(v.rollout.Nodes)
 	v.result = t.result()
 	return v
 }
