@@ -116,11 +116,14 @@ func checkHello(m *discoveryv1.SyncRequest) (*discoveryv1.Hello, error) {
 // operators.
 func plainHello(hello *discoveryv1.Hello) *discoveryv1.Hello {
 	hello.Boot, hello.Build = discoveryv1.Plain(hello.GetBoot()), discoveryv1.Plain(hello.GetBuild())
-	labels := make(map[string]string, len(hello.GetLabels()))
-	for name, value := range hello.GetLabels() {
-		labels[discoveryv1.Plain(name)] = discoveryv1.Plain(value)
+	said := hello.GetLabels()
+	hello.Labels = nil
+	for name, value := range said {
+		if hello.Labels == nil {
+			hello.Labels = make(map[string]string, len(said))
+		}
+		hello.Labels[discoveryv1.Plain(name)] = discoveryv1.Plain(value)
 	}
-	hello.Labels = labels
 	return hello
 }
 
