@@ -26,6 +26,9 @@ const MaxBytes = 32 << 20
 // [MaxFiles] or [MaxBytes].
 var ErrTooLarge = errors.New("module is too large")
 
+// ErrLinked is returned, wrapped, by [Read] for a link to a directory.
+var ErrLinked = errors.New("is a link to a directory, and such links are not followed")
+
 // FilesDir is the name of directories of which everything belongs to a module, not only
 // what is CUE or JSON. Nothing else that lies in a module is read: no key, no archive
 // gets to a control plane for being there.
@@ -36,16 +39,19 @@ const FilesDir = "files"
 // begins with "." or "_" are left out, as CUE does, and so is node_modules; so are files
 // whose name begins with ".". Tags are empty.
 //
-// A symbolic link is followed when what it names lies inside dir and refused
-// otherwise; one that names a directory is skipped. The errors are [ErrTooLarge], those
-// of the file system, and what is wrong with a link that cannot be followed.
+// A symbolic link to a file is followed when the file lies inside dir and refused
+// otherwise. One to a directory is refused: plain cue does not follow it either, and
+// what lies there would be missing without a word. Kubernetes makes such links in the
+// root of a mounted ConfigMap, to what is below ..data, and they are followed. The
+// errors are those of the file system, [ErrTooLarge], [ErrLinked], and what is wrong with
+// a link that cannot be followed.
 func Read(dir string) (*sourcev1.Sources, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	r := reader{root: root, sources: &sourcev1.Sources{}}
+	r := reader{dir: dir, root: root, sources: &sourcev1.Sources{}}
 	if err := fs.WalkDir(root.FS(), ".", r.visit); err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
@@ -76,7 +82,8 @@ func skipped(dir string) bool {
 }
 
 type reader struct {
-	root    *os.Root
+	dir     string
+	root    *os.Root // of dir
 	sources *sourcev1.Sources
 	size    int
 }
@@ -87,9 +94,34 @@ func (r *reader) visit(name string, entry fs.DirEntry, err error) error {
 		return err
 	case entry.IsDir() && name != "." && skipped(entry.Name()):
 		return fs.SkipDir
+	case r.linked(name, entry):
+		return r.visitLinked(name)
 	case entry.IsDir() || !Named(name):
 		return nil
 	}
+	return r.read(name, entry)
+}
+
+// linked reports whether the entry is a link to a directory, inside dir or not, that
+// would be read if it were one. Only that it is a directory is looked at.
+func (r *reader) linked(name string, entry fs.DirEntry) bool {
+	if entry.Type()&fs.ModeSymlink == 0 || skipped(entry.Name()) {
+		return false
+	}
+	info, err := os.Stat(filepath.Join(r.dir, filepath.FromSlash(name)))
+	return err == nil && info.IsDir()
+}
+
+func (r *reader) visitLinked(name string) error {
+	target, err := r.root.Readlink(name)
+	if err == nil && !strings.Contains(name, "/") && strings.HasPrefix(target, "..data/") {
+		return fs.WalkDir(r.root.FS(), name, r.visit)
+	}
+	return fmt.Errorf("%s %w: put the directory itself there, or leave it out with a name that begins with _", name, ErrLinked)
+}
+
+// read adds the file, or the file that the link names.
+func (r *reader) read(name string, entry fs.DirEntry) error {
 	info, err := r.root.Stat(name)
 	if err != nil && entry.Type()&fs.ModeSymlink != 0 {
 		return r.link(name, err)

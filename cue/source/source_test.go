@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/bindery-dev/bindery/cue/source"
@@ -59,14 +60,52 @@ func TestRead(t *testing.T) {
 }
 
 // TestReadConfigMap reads a directory as Kubernetes mounts one: links to files in a
-// directory that is replaced at once.
+// directory that is replaced at once, and to directories in it where paths have some.
 func TestReadConfigMap(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, map[string]string{"..2026/a.cue": "1"})
+	write(t, dir, map[string]string{"..2026/a.cue": "1", "..2026/cue.mod/module.cue": "2"})
 	link(t, "..2026", filepath.Join(dir, "..data"))
 	link(t, filepath.Join("..data", "a.cue"), filepath.Join(dir, "a.cue"))
-	if got := read(t, dir); !slices.Equal(got, []string{"a.cue=1"}) {
+	link(t, filepath.Join("..data", "cue.mod"), filepath.Join(dir, "cue.mod"))
+	if got := read(t, dir); !slices.Equal(got, []string{"a.cue=1", "cue.mod/module.cue=2"}) {
 		t.Errorf("files are %q", got)
+	}
+}
+
+// TestReadLinkedDirectory: what lies in a directory that is a link is not left out in
+// silence.
+func TestReadLinkedDirectory(t *testing.T) {
+	outside := t.TempDir()
+	tests := []struct {
+		name, target string
+		refused      bool
+	}{
+		{"carts", "_teams/carts", true},
+		{"teams/carts", "../_teams/carts", true},
+		{"carts", outside, true},
+		{"carts.cue", "_teams/carts", true},
+		{"files/carts", "../_teams/carts", true},
+		{"..data/carts", "../_teams/carts", false},
+		{".carts", "_teams/carts", false},
+		{"_carts", "_teams/carts", false},
+		{"node_modules", outside, false},
+		{"loop", "loop", false},
+		{"dangling", "nowhere", false},
+		{"README", "_teams/carts/a.cue", false},
+		{"deep/carts", "..data/carts", true},
+	}
+	for _, tt := range tests {
+		dir := t.TempDir()
+		write(t, dir, map[string]string{"_teams/carts/a.cue": "1", "deep/..data/carts/a.cue": "1"})
+		name := filepath.Join(dir, filepath.FromSlash(tt.name))
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		link(t, tt.target, name)
+		s, err := source.Read(dir)
+		if errors.Is(err, source.ErrLinked) != tt.refused || err != nil && !strings.Contains(err.Error(), tt.name+" is a link to a directory") {
+			t.Errorf("%s -> %s: %v, %v; refused should be %t", tt.name, tt.target, s, err, tt.refused)
+		}
 	}
 }
 
