@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 	"google.golang.org/protobuf/encoding/protojson"
@@ -15,13 +13,19 @@ import (
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
 
-const defaultBundle = "bindery.bundle"
+const (
+	defaultBundle = "bindery.bundle"
+	stdout        = "-" // as the file to write
+)
 
 func (p *program) compile() *cobra.Command {
 	var tags *[]string
 	var out *output
 	var file string
 	c := command("compile [DIR] [--out FILE] [-t TAG]... [-o json]", "Compile a module to a bundle file", oneDir, func(c *cobra.Command, args []string) error {
+		if file == stdout && *out == jsonOut {
+			return usagef(c, "--out - and -o json both print to stdout: leave out one")
+		}
 		compiled, err := compileDir(c.Context(), dirOf(args), *tags)
 		if err != nil {
 			return err
@@ -43,16 +47,18 @@ func (p *program) compile() *cobra.Command {
 	c.Long = `Compile the module in DIR to a bundle: the file that bindery-node serves with
 --bundle. Equal sources and tags give equal bytes, on any machine.
 
-With -o json the bundle is printed as JSON, and a file is written only with --out.`
+With -o json the bundle is printed as JSON, and a file is written only with --out.
+--out - writes the bundle itself to stdout. A link is followed, and what is no file,
+such as a device or a pipe, is written to.`
 	c.Example = `  bindery compile --out shop.bundle
   bindery compile -t staging -o json | jq .digest`
 	tags, out = tagsFlag(c), outputFlag(c)
-	c.Flags().StringVar(&file, "out", "", "the `FILE` to write (default \""+defaultBundle+"\")")
+	c.Flags().StringVar(&file, "out", "", "the `FILE` to write, - for stdout (default \""+defaultBundle+"\")")
 	return c
 }
 
 // writeBundle writes the bundle so that a node that watches file sees it whole or
-// not at all, and says what it wrote.
+// not at all, and says what it wrote: on stderr where stdout has the bundle.
 func (p *program) writeBundle(file string, b *irv1.Bundle, content *irv1.Content, out output) error {
 	if file == "" {
 		file = defaultBundle
@@ -61,33 +67,21 @@ func (p *program) writeBundle(file string, b *irv1.Bundle, content *irv1.Content
 	if err != nil {
 		return err
 	}
-	if err := replaceFile(file, data); err != nil {
+	said := p.out
+	if file == stdout {
+		said = p.err
+		_, err = p.out.Write(data)
+	} else {
+		err = replaceFile(file, data)
+	}
+	if err != nil {
 		return err
 	}
 	if out == text {
-		fmt.Fprintf(p.out, "wrote %s: %s, %s, %d bytes, digest %s\n", file,
+		fmt.Fprintf(said, "wrote %s: %s, %s, %d bytes, digest %s\n", file,
 			term.Count(len(content.Bindings), "binding"), term.Count(countTools(content), "tool"), len(data), content.Digest.Short())
 	}
 	return nil
-}
-
-func replaceFile(name string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(name), ".bindery-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // after the rename there is none
-	_, err = f.Write(data)
-	if cerr := f.Chmod(0o644); err == nil {
-		err = cerr
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), name)
 }
 
 func countTools(c *irv1.Content) int {
