@@ -21,7 +21,7 @@ func (p *program) apply() *cobra.Command {
 	var timeout time.Duration
 	start := &adminv1.ApplyStart{}
 	c := command("apply [DIR] [--group G] [-t TAG]... [-m MESSAGE] [flags]", "Send a module to a group and wait until its nodes run it", oneDir, func(c *cobra.Command, args []string) error {
-		s, err := readSources(dirOf(args), *tags)
+		s, err := readModule(args, *tags)
 		if err != nil {
 			return err
 		}

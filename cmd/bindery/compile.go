@@ -26,7 +26,7 @@ func (p *program) compile() *cobra.Command {
 		if file == stdout && *out == jsonOut {
 			return usagef(c, "--out - and -o json both print to stdout: leave out one")
 		}
-		compiled, err := compileDir(c.Context(), dirOf(args), *tags)
+		compiled, err := compileModule(c.Context(), args, *tags)
 		if err != nil {
 			return err
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -28,15 +27,13 @@ func (p *program) dev() *cobra.Command {
 	var stateful bool
 	var upstreams *[]string
 	c := command("dev [DIR] [--listen ADDR] [--stateful] [--upstream NAME=URL]... [--secrets-dir DIR] [-t TAG]...", "Serve a module from here and reload it on every save", oneDir, func(c *cobra.Command, args []string) error {
-		cfg := dev.Config{Dir: dirOf(args), Tags: *tags, Secrets: secrets, Stateful: stateful, Log: p.log(slog.LevelWarn), Daemons: p.log(slog.LevelError)}
-		var err error
-		if cfg.Upstreams, err = parseUpstreams(c, *upstreams); err != nil {
+		dir, err := moduleDir(args)
+		if err != nil {
 			return err
 		}
-		if info, err := os.Stat(cfg.Dir); err != nil {
+		cfg := dev.Config{Dir: dir, Tags: *tags, Secrets: secrets, Stateful: stateful, Log: p.log(slog.LevelWarn), Daemons: p.log(slog.LevelError)}
+		if cfg.Upstreams, err = parseUpstreams(c, *upstreams); err != nil {
 			return err
-		} else if !info.IsDir() {
-			return usagef(c, "%s is no directory", cfg.Dir)
 		}
 		if cfg.MCP, err = listenTCP(c, listen); err != nil {
 			return err

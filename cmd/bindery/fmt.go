@@ -16,7 +16,10 @@ import (
 func (p *program) fmt() *cobra.Command {
 	var check bool
 	c := command("fmt [--check] [DIR]", "Format the CUE files of a module", oneDir, func(_ *cobra.Command, args []string) error {
-		dir := dirOf(args)
+		dir, err := directory(args)
+		if err != nil {
+			return err
+		}
 		s, err := readSources(dir, nil)
 		if err != nil {
 			return err

@@ -51,7 +51,7 @@ operators apply and pushes it to nodes, which serve MCP.
 Exit codes: 0 ok, 1 the input is wrong or the tool call failed, 2 wrong usage,
 3 the remote side failed (not reachable, refused, too slow).`,
 		Example: `  bindery demo
-  bindery init shop && bindery dev shop
+  bindery init shop && BINDERY_SECRET_LIBRARY_TOKEN=t0k3n bindery dev shop
   bindery vet`,
 		Args:          cobra.NoArgs,
 		SilenceErrors: true,

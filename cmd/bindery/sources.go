@@ -2,9 +2,16 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"github.com/bindery-dev/bindery/cmd/internal/term"
 	"github.com/bindery-dev/bindery/cmd/internal/worker"
 	"github.com/bindery-dev/bindery/cue/compile"
 	"github.com/bindery-dev/bindery/cue/diag"
@@ -22,6 +29,60 @@ func dirOf(args []string) string {
 	return args[0]
 }
 
+// directory returns the directory that args mean, which is there.
+func directory(args []string) (string, error) {
+	dir := dirOf(args)
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", fmt.Errorf("there is no directory %s: name that of a module, or make one with bindery init %s", dir, term.Word(dir))
+	case err != nil:
+		return "", err
+	case !info.IsDir():
+		return "", fmt.Errorf("%s is no directory: name that of a module", dir)
+	}
+	return dir, nil
+}
+
+// moduleDir returns the directory that args mean, unless that is a part of a module
+// only.
+func moduleDir(args []string) (string, error) {
+	dir, err := directory(args)
+	if err != nil || isModule(dir) {
+		return dir, err
+	}
+	if outer := moduleAround(dir); outer != "" {
+		return "", fmt.Errorf("%s is a directory of the module %s: name that one", dir, outer)
+	}
+	return dir, nil
+}
+
+// isModule reports whether dir is the root of a module.
+func isModule(dir string) bool {
+	_, err := os.Lstat(filepath.Join(dir, "cue.mod"))
+	return err == nil
+}
+
+// moduleAround returns the root of the module that dir, which need not be there, is a
+// part of without being its root; "" when there is none.
+func moduleAround(dir string) string {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return ""
+	}
+	up, below := "..", filepath.Base(abs)
+	for abs = filepath.Dir(abs); abs != filepath.Dir(abs); abs = filepath.Dir(abs) {
+		if isModule(abs) {
+			if !source.Named(path.Join(filepath.ToSlash(below), "any.cue")) {
+				return ""
+			}
+			return filepath.Join(dir, up)
+		}
+		up, below = filepath.Join(up, ".."), filepath.Join(filepath.Base(abs), below)
+	}
+	return ""
+}
+
 // tagsFlag adds -t to c.
 func tagsFlag(c *cobra.Command) *[]string {
 	return c.Flags().StringArrayP("tag", "t", nil, "compile with this CUE `TAG`, name or name=value, such as that of an environment; may be repeated")
@@ -37,21 +98,30 @@ func readSources(dir string, tags []string) (*sourcev1.Sources, error) {
 	return s, nil
 }
 
-// compileDir compiles the module at dir in this process: these are the author's
-// own files, and starting another process costs more than most compiles.
-func compileDir(ctx context.Context, dir string, tags []string) (*sourcev1.Compiled, error) {
+// readModule reads the module that args mean, to be compiled with tags.
+func readModule(args, tags []string) (*sourcev1.Sources, error) {
+	dir, err := moduleDir(args)
+	if err != nil {
+		return nil, err
+	}
+	return readSources(dir, tags)
+}
+
+// compileModule compiles the module that args mean in this process: these are the
+// author's own files, and starting another process costs more than most compiles.
+func compileModule(ctx context.Context, args, tags []string) (*sourcev1.Compiled, error) {
 	worker.PrepareHeap()
-	s, err := readSources(dir, tags)
+	s, err := readModule(args, tags)
 	if err != nil {
 		return nil, err
 	}
 	return compile.Module(ctx, s)
 }
 
-// compileTested compiles the module at dir with its tests, in this process.
-func compileTested(ctx context.Context, dir string, tags []string) (*compile.Suite, error) {
+// compileTested compiles the module that args mean with its tests, in this process.
+func compileTested(ctx context.Context, args, tags []string) (*compile.Suite, error) {
 	worker.PrepareHeap()
-	s, err := readSources(dir, tags)
+	s, err := readModule(args, tags)
 	if err != nil {
 		return nil, err
 	}

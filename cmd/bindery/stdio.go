@@ -26,12 +26,11 @@ func (p *program) stdio() *cobra.Command {
 		if cfg.Upstreams, err = parseUpstreams(c, *upstreams); err != nil {
 			return err
 		}
-		info, err := os.Stat(cfg.Dir)
-		if err != nil {
-			return err
-		}
 		signal.Ignore(syscall.SIGPIPE) // a client that is gone is seen at stdin
-		if info.IsDir() {
+		if info, err := os.Stat(cfg.Dir); err != nil || info.IsDir() {
+			if _, err := moduleDir(args); err != nil {
+				return err
+			}
 			return asUsage(c, dev.Run(c.Context(), cfg))
 		}
 		if len(*tags) > 0 {

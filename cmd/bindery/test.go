@@ -36,7 +36,7 @@ func (p *program) test() *cobra.Command {
 			return usagef(c, "--run: %v", err)
 		}
 		began := time.Now()
-		suite, err := compileTested(c.Context(), dirOf(args), *t.tags)
+		suite, err := compileTested(c.Context(), args, *t.tags)
 		if err != nil {
 			return err
 		}

@@ -10,7 +10,7 @@ func (p *program) vet() *cobra.Command {
 	var tags *[]string
 	var out *output
 	c := command("vet [DIR] [-t TAG]... [-o json]", "Check a module and its tests, and print every problem", oneDir, func(c *cobra.Command, args []string) error {
-		suite, err := compileTested(c.Context(), dirOf(args), *tags)
+		suite, err := compileTested(c.Context(), args, *tags)
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"slices"
 
+	"cuelang.org/go/mod/module"
+
 	"github.com/bindery-dev/bindery/cue/schema"
 	sourcev1 "github.com/bindery-dev/bindery/proto/bindery/source/v1"
 )
@@ -19,13 +21,19 @@ const language = "v0.16.0"
 //go:embed module
 var files embed.FS
 
+// Secret is the variable of a node's environment that has the secret of a new module.
+const Secret = "BINDERY_SECRET_LIBRARY_TOKEN"
+
+// CheckPath returns what keeps a text from being the path of a module, in CUE's words.
+func CheckPath(path string) error { return module.CheckPath(path) }
+
 // Module returns the files of a new module with one small binding, sorted by path.
-// module is its path, such as "example.com/shop@v0".
-func Module(module string) []*sourcev1.File {
+// path is the module's, such as "example.com/shop@v0", and one that [CheckPath] takes.
+func Module(path string) []*sourcev1.File {
 	all := append(Language(), read(files, "module", "")...)
 	all = append(all, &sourcev1.File{
 		Path: "cue.mod/module.cue",
-		Data: fmt.Appendf(nil, "module: %q\nlanguage: version: %q\n", module, language),
+		Data: fmt.Appendf(nil, "module: %q\nlanguage: version: %q\n", path, language),
 	})
 	slices.SortFunc(all, byPath)
 	return all

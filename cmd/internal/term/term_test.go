@@ -93,6 +93,17 @@ func TestDurations(t *testing.T) {
 	}
 }
 
+func TestWord(t *testing.T) {
+	for s, want := range map[string]string{
+		"shop": "shop", "/srv/a_b-1.cue": "/srv/a_b-1.cue", "my shop": "'my shop'", "näyttö": "'näyttö'", "it's": `'it'\''s'`,
+		"": "''", "-x": "./-x", "- x": "'./- x'", "$HOME": "'$HOME'", "~": "'~'",
+	} {
+		if got := Word(s); got != want {
+			t.Errorf("Word(%q) = %s, want %s", s, got, want)
+		}
+	}
+}
+
 func TestCount(t *testing.T) {
 	for n, want := range map[int]string{0: "0 tools", 1: "1 tool", 2: "2 tools"} {
 		if got := Count(n, "tool"); got != want {
