@@ -42,7 +42,7 @@ node that was connected at the start runs it.
 Exits 1 when the sources do not compile, and 3 when a node refuses the revision
 (with its reason and the place in your sources), when nodes do not answer in
 time or when the control plane is not reachable. Nothing changed: exits 0 and
-makes no revision.`
+makes no revision; which nodes do not run the one there is, is on stderr.`
 	c.Example = `  bindery apply -m "raise the timeout"
   bindery apply examples/acp --group shop -t staging
   bindery apply --dry-run`

@@ -23,6 +23,36 @@ func (p *program) outcome(o *adminv1.Outcome, out output) error {
 	return p.verdict(o, out)
 }
 
+// lagging says, on stderr, which nodes do not run the revision that there was already:
+// an apply that is repeated after a refusal stores nothing, and not all is well.
+func (p *program) lagging(nodes []*adminv1.Node) {
+	behind := slices.DeleteFunc(slices.Clone(nodes), func(n *adminv1.Node) bool { return n.GetState() == adminv1.NodeState_NODE_STATE_SYNCED })
+	if len(behind) == 0 {
+		return
+	}
+	p.causes(behind)
+	fmt.Fprintln(p.err, p.err.Paint(term.Red, fmt.Sprintf("warning: not running on %d of %s (%s): %s",
+		len(behind), term.Count(len(nodes), "node"), countStates(behind), nodeNames(behind))))
+	fmt.Fprintln(p.err, "\thint: see bindery nodes, and go back with bindery rollback if it should not run")
+}
+
+// nodeNames returns the names of the first few nodes, and how many more there are.
+func nodeNames(nodes []*adminv1.Node) string {
+	var ids []string
+	for _, n := range nodes {
+		ids = append(ids, n.GetId())
+	}
+	return few(ids)
+}
+
+// few returns the first three of names, and how many more there are.
+func few(names []string) string {
+	if len(names) > 3 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:3], ", "), len(names)-3)
+	}
+	return strings.Join(names, ", ")
+}
+
 // told says what there is now.
 func (p *program) told(o *adminv1.Outcome) {
 	r := o.GetRevision()
@@ -58,6 +88,8 @@ func (p *program) verdict(o *adminv1.Outcome, out output) error {
 		return &failure{exitRemote, refusal(refused, retrying)}
 	case adminv1.Result_RESULT_TIMEOUT:
 		return remotef("not every node answered in time (%s): they go on by themselves, see bindery nodes", countStates(o.GetNodes()))
+	case adminv1.Result_RESULT_UNCHANGED:
+		p.lagging(o.GetNodes())
 	case adminv1.Result_RESULT_UNSPECIFIED:
 		return errors.New("the control plane says nothing this build understands of how it ended: use a bindery of its version")
 	}
@@ -77,15 +109,11 @@ func refusals(nodes []*adminv1.Node) (ids []string, retrying bool) {
 }
 
 func refusal(ids []string, retrying bool) error {
-	who := strings.Join(ids[:min(3, len(ids))], ", ")
-	if len(ids) > 3 {
-		who = fmt.Sprintf("%s and %d more", who, len(ids)-3)
-	}
 	next := "go back with bindery rollback, or apply what they can run"
 	if retrying {
 		next = "once the cause is gone they take it by themselves, see bindery nodes; go back with bindery rollback"
 	}
-	return fmt.Errorf("refused by %s, which keep what they had: %s", who, next)
+	return fmt.Errorf("refused by %s, which keep what they had: %s", few(ids), next)
 }
 
 func synced(nodes []*adminv1.Node) int {
