@@ -24,6 +24,7 @@ func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
-	p := &program{in: os.Stdin, out: term.NewScreen(os.Stdout), err: term.NewScreen(os.Stderr)}
+	out := term.NewScreen(os.Stdout)
+	p := &program{in: os.Stdin, out: out, err: out.Beside(os.Stderr)}
 	return p.execute(ctx, os.Args[1:])
 }

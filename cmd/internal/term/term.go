@@ -17,18 +17,45 @@ import (
 type Screen struct {
 	live  bool // is a terminal: a line can be rewritten
 	color bool
+	line  *line
 
+	mu sync.Mutex
+	w  io.Writer
+}
+
+// A line is the last one of a terminal, which several screens may write to.
+type line struct {
 	mu   sync.Mutex
-	w    io.Writer
-	held bool // a line of progress is shown
+	held io.Writer // shows progress in it; nil when none does
+}
+
+// clear takes the progress away.
+func (l *line) clear() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.wipe()
+}
+
+// wipe is clear for who has locked l.
+func (l *line) wipe() {
+	if l.held != nil {
+		io.WriteString(l.held, "\r\x1b[K")
+		l.held = nil
+	}
 }
 
 // NewScreen returns the screen that w is. It shows colour and progress only when w
 // is a terminal, and colour only when the environment variable NO_COLOR is unset
 // or empty (no-color.org) and TERM is not "dumb".
-func NewScreen(w io.Writer) *Screen {
+func NewScreen(w io.Writer) *Screen { return newScreen(w, &line{}) }
+
+// Beside returns the screen that w is, as [NewScreen] does, where w may be the same
+// terminal as that of s: what either writes replaces the progress of both.
+func (s *Screen) Beside(w io.Writer) *Screen { return newScreen(w, s.line) }
+
+func newScreen(w io.Writer, l *line) *Screen {
 	live := isTerminal(w)
-	return &Screen{w: w, live: live, color: live && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
+	return &Screen{w: w, line: l, live: live, color: live && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
 }
 
 func isTerminal(w io.Writer) bool {
@@ -65,7 +92,7 @@ func (s *Screen) Paint(style Style, text string) string {
 func (s *Screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.clear()
+	s.line.clear() // locked for no longer: a slow reader of w holds up no other screen
 	return s.w.Write(p)
 }
 
@@ -77,16 +104,11 @@ func (s *Screen) Progress(format string, args ...any) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.clear()
+	s.line.mu.Lock()
+	defer s.line.mu.Unlock()
+	s.line.wipe()
 	fmt.Fprintf(s.w, format, args...)
-	s.held = true
-}
-
-func (s *Screen) clear() {
-	if s.held {
-		io.WriteString(s.w, "\r\x1b[K")
-		s.held = false
-	}
+	s.line.held = s.w
 }
 
 // A Cell is one field of a table.

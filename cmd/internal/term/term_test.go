@@ -73,6 +73,24 @@ func TestProgress(t *testing.T) {
 	}
 }
 
+// TestProgressBeside: of two outputs that are one terminal, each writes where the other
+// showed progress.
+func TestProgressBeside(t *testing.T) {
+	var b bytes.Buffer
+	out := NewScreen(&b)
+	err := out.Beside(&b)
+	out.live, err.live = true, true
+	err.Progress("1 of 2")
+	out.Write([]byte("compiled\n"))
+	err.Progress("2 of 2")
+	out.Progress("done soon")
+	err.Write([]byte("warning\n"))
+	out.Write([]byte("done\n"))
+	if want := "1 of 2\r\x1b[Kcompiled\n2 of 2\r\x1b[Kdone soon\r\x1b[Kwarning\ndone\n"; b.String() != want {
+		t.Errorf("got %q, want %q", b.String(), want)
+	}
+}
+
 func TestDurations(t *testing.T) {
 	tests := []struct {
 		d         time.Duration
