@@ -49,6 +49,7 @@ func (p *program) toolTable(tools []json.RawMessage) error {
 			return err
 		}
 		first, _, _ := strings.Cut(strings.TrimSpace(t.Description), "\n")
+		first = strings.TrimSpace(first)
 		rows = append(rows, []term.Cell{{Text: t.Name, Style: term.Bold}, {Text: t.Title}, {Text: first}})
 	}
 	p.out.Table([]string{"TOOL", "TITLE", "DESCRIPTION"}, rows)
@@ -115,7 +116,7 @@ func (p *program) printRaw(data json.RawMessage) error {
 		return err
 	}
 	b.WriteByte('\n')
-	_, err := p.out.Write(b.Bytes())
+	_, err := p.out.Write(term.JSON(b.Bytes()))
 	return err
 }
 
@@ -150,10 +151,16 @@ func withSession(c *cobra.Command, address string, headers []string, do func(con
 	return err
 }
 
-// described returns an error with all that e says.
+// described returns an error with all that e says: its message on a line, and its data
+// on another.
 func described(e *jsonrpc.Error) error {
+	message := term.OneLine(e.Message)
 	if len(e.Data) == 0 {
-		return fmt.Errorf("error %d: %s", e.Code, e.Message)
+		return fmt.Errorf("error %d: %s", e.Code, message)
 	}
-	return fmt.Errorf("error %d: %s\n%s", e.Code, e.Message, e.Data)
+	var data bytes.Buffer
+	if err := json.Compact(&data, e.Data); err != nil {
+		return fmt.Errorf("error %d: %s\n%s", e.Code, message, term.OneLine(string(e.Data)))
+	}
+	return fmt.Errorf("error %d: %s\n%s", e.Code, message, term.JSON(data.Bytes()))
 }

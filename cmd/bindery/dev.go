@@ -14,7 +14,6 @@ import (
 
 	"github.com/bindery-dev/bindery/cmd/internal/dev"
 	"github.com/bindery-dev/bindery/cmd/internal/term"
-	"github.com/bindery-dev/bindery/cue/diag"
 	"github.com/bindery-dev/bindery/dataplane/serve"
 	adminv1 "github.com/bindery-dev/bindery/proto/bindery/admin/v1"
 )
@@ -130,11 +129,11 @@ func (d *devScreen) report(e dev.Event) {
 			return
 		}
 	case adminv1.Result_RESULT_INVALID:
-		_ = diag.Print(d.err, e.Outcome.GetDiagnostics()) // where stderr is broken nothing can be said
+		_ = d.diagnose(e.Outcome.GetDiagnostics()) // where stderr is broken nothing can be said
 	case adminv1.Result_RESULT_REJECTED:
 		d.refused(e.Outcome)
 	default:
-		fmt.Fprintf(d.err, "bindery: dev: %v\n", cmp.Or(e.Err, errors.New("the node did not answer in time")))
+		fmt.Fprintf(d.err, "bindery: dev: %s\n", term.Lines(cmp.Or(e.Err, errors.New("the node did not answer in time")).Error()))
 	}
 	if e.Serving == nil {
 		fmt.Fprintln(d.out, d.out.Paint(term.Yellow, "nothing is served yet; waiting for a change"))
@@ -175,7 +174,7 @@ func (d *devScreen) endpoints(r *adminv1.Revision) {
 func (d *devScreen) refused(o *adminv1.Outcome) {
 	var exports []string
 	for _, n := range o.GetNodes() {
-		_ = diag.Print(d.err, n.GetCauses()) // where stderr is broken nothing can be said
+		_ = d.diagnose(n.GetCauses()) // where stderr is broken nothing can be said
 		for _, c := range n.GetCauses() {
 			if variable := secretVariable(c.GetHint()); c.GetCode() == "missing-secret" && variable != "" {
 				exports = append(exports, "  export "+variable+"=...\n")

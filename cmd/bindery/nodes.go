@@ -113,7 +113,7 @@ func (p *program) causes(nodes []*adminv1.Node) {
 		}
 	}
 	for _, d := range causes {
-		_ = diag.Print(p.err, []*sourcev1.Diagnostic{d}) // where stderr is broken nothing can be said
+		_ = p.diagnose([]*sourcev1.Diagnostic{d}) // where stderr is broken nothing can be said
 		fmt.Fprintf(p.err, "\tnodes: %s\n", strings.Join(who[d.String()], ", "))
 	}
 }
@@ -165,7 +165,7 @@ func (p *program) showStatus(addr string, s *adminv1.GetStatusResponse) {
 	for _, g := range s.GetGroups() {
 		if g.GetSourceError() != "" {
 			fmt.Fprintf(p.err, "group %s: %s made no revision:\n", g.GetName(), g.GetSource())
-			io.WriteString(p.err, strings.TrimRight(g.GetSourceError(), "\n")+"\n")
+			io.WriteString(p.err, term.Lines(strings.TrimRight(g.GetSourceError(), "\n"))+"\n")
 		}
 		if g.GetProblem() != "" {
 			fmt.Fprintf(p.err, "group %s: its revision cannot be read: %s\n", g.GetName(), g.GetProblem())

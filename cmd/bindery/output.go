@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/bindery-dev/bindery/cmd/internal/term"
 )
 
 // An output is the value of --output.
@@ -36,8 +39,13 @@ func outputFlag(c *cobra.Command) *output {
 
 // printJSON writes v, indented.
 func (p *program) printJSON(v any) error {
-	e := json.NewEncoder(p.out)
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
-	return e.Encode(v)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	_, err := p.out.Write(term.JSON(b.Bytes()))
+	return err
 }

@@ -27,7 +27,7 @@ func (p *program) execute(ctx context.Context, args []string) int {
 	}
 	failure := asFailure(err)
 	if failure.err != nil {
-		fmt.Fprintf(p.err, "bindery: %v\n", failure.err)
+		fmt.Fprintf(p.err, "bindery: %s\n", term.Lines(failure.err.Error()))
 	}
 	return failure.code
 }

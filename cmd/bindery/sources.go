@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -130,11 +132,21 @@ func compileTested(ctx context.Context, args, tags []string) (*compile.Suite, er
 
 // report prints diagnostics and returns errInvalid when one is an error.
 func (p *program) report(all []*sourcev1.Diagnostic) error {
-	if err := diag.Print(p.err, all); err != nil {
+	if err := p.diagnose(all); err != nil {
 		return err
 	}
 	if diag.Failed(all) {
 		return errInvalid
 	}
 	return nil
+}
+
+// diagnose prints diagnostics, whose words may be a node's or a foreign file's.
+func (p *program) diagnose(all []*sourcev1.Diagnostic) error {
+	var b strings.Builder
+	if err := diag.Print(&b, all); err != nil {
+		return err
+	}
+	_, err := io.WriteString(p.err, term.Lines(b.String()))
+	return err
 }

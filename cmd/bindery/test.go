@@ -154,9 +154,9 @@ func something(s string) string {
 	case s == "":
 		return "nothing"
 	case len(s) > maxShown:
-		return fmt.Sprintf("%s... (%d bytes)", strings.ToValidUTF8(s[:maxShown], ""), len(s))
+		return fmt.Sprintf("%s... (%d bytes)", term.OneLine(strings.ToValidUTF8(s[:maxShown], "")), len(s))
 	}
-	return strings.NewReplacer("\r", `\r`, "\n", `\n`).Replace(s)
+	return term.OneLine(s)
 }
 
 func (p *program) showSummary(t *trials) {

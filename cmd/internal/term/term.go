@@ -139,8 +139,10 @@ func (s *Screen) Table(header []string, rows [][]Cell) {
 	s.List(append([][]Cell{head}, rows...))
 }
 
-// List writes rows in columns that line up, without a header.
+// List writes rows in columns that line up, without a header. A row is one line,
+// whatever its cells hold: see [OneLine].
 func (s *Screen) List(rows [][]Cell) {
+	rows = oneLineEach(rows)
 	var widths []int
 	for _, row := range rows {
 		for i, c := range row {
