@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"syscall"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/spf13/cobra"
@@ -35,6 +36,20 @@ func (f *failure) Error() string {
 }
 
 func (f *failure) Unwrap() error { return f.err }
+
+// lostOutput says that what a command printed did not arrive.
+type lostOutput struct{ err error }
+
+func (e *lostOutput) Error() string { return fmt.Sprintf("the output is lost: %v", e.err) }
+func (e *lostOutput) Unwrap() error { return e.err }
+
+// failure says nothing where the reader left, as head does when it has what it wants.
+func (e *lostOutput) failure() *failure {
+	if errors.Is(e.err, syscall.EPIPE) {
+		return &failure{code: exitInvalid}
+	}
+	return &failure{exitInvalid, e}
+}
 
 // errInvalid ends the program after diagnostics that say it all.
 var errInvalid = &failure{code: exitInvalid}

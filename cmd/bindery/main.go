@@ -5,9 +5,8 @@ package main
 import (
 	"context"
 	"os"
-	"os/signal"
-	"syscall"
 
+	"github.com/bindery-dev/bindery/cmd/internal/daemon"
 	"github.com/bindery-dev/bindery/cmd/internal/term"
 	"github.com/bindery-dev/bindery/cmd/internal/worker"
 )
@@ -21,9 +20,8 @@ func main() {
 
 // run runs the command that the process was started as and returns its exit code.
 func run() int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := daemon.Context(context.Background())
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
 	out := term.NewScreen(os.Stdout)
 	p := &program{in: os.Stdin, out: out, err: out.Beside(os.Stderr)}
 	return p.execute(ctx, os.Args[1:])

@@ -35,8 +35,8 @@ func TestMain(m *testing.M) {
 	}
 	testscript.Main(m, map[string]func(){
 		"bindery":      func() { os.Exit(run()) },
-		"controlplane": func() { daemon(playControlPlane) }, // controlplane ADDR DATA
-		"node":         func() { daemon(playNode) },         // node ADDR ID CONTROLPLANE SECRETS
+		"controlplane": func() { asDaemon(playControlPlane) }, // controlplane ADDR DATA
+		"node":         func() { asDaemon(playNode) },         // node ADDR ID CONTROLPLANE SECRETS
 		"tracker":      func() { sample(tracker.New("tracker-key")) },
 		"atlas":        func() { sample(atlas.New("maps", "maps-password")) },
 		"studio":       func() { sample(studio.New(&studio.Shelves{})) },
@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 	})
 }
 
-func daemon(play func(context.Context, []string) error) {
+func asDaemon(play func(context.Context, []string) error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := play(ctx, os.Args[1:]); err != nil {

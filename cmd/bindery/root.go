@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -17,11 +18,18 @@ type program struct {
 	err *term.Screen // errors, diagnostics and progress
 }
 
-// execute runs the command that args name and returns the exit code.
+// execute runs the command that args name and returns the exit code. A command whose
+// results nobody gets is told to stop, and has failed.
 func (p *program) execute(ctx context.Context, args []string) int {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	p.out.OnBroken(func(err error) { cancel(&lostOutput{err}) })
 	root := p.root()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
+	if lost := (*lostOutput)(nil); errors.As(context.Cause(ctx), &lost) {
+		err = lost.failure()
+	}
 	if err == nil {
 		return exitOK
 	}

@@ -3,8 +3,6 @@ package main
 import (
 	"log/slog"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -26,7 +24,7 @@ func (p *program) stdio() *cobra.Command {
 		if cfg.Upstreams, err = parseUpstreams(c, *upstreams); err != nil {
 			return err
 		}
-		signal.Ignore(syscall.SIGPIPE) // a client that is gone is seen at stdin
+		p.out.OnBroken(nil) // a client that is gone is seen at stdin
 		if info, err := os.Stat(cfg.Dir); err != nil || info.IsDir() {
 			if _, err := moduleDir(args); err != nil {
 				return err

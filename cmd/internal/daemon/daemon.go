@@ -1,5 +1,5 @@
 // Package daemon is what the mains of long-running processes share: a command and
-// its command line come in, an exit code goes out.
+// its command line come in, an exit code goes out; signals end a context.
 package daemon
 
 import (
@@ -7,9 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -33,12 +30,10 @@ func Usagef(format string, args ...any) error { return UsageError{fmt.Errorf(for
 func (e UsageError) Unwrap() error { return e.error }
 
 // Execute runs cmd, a command without subcommands, and returns the exit code of the
-// process. It ends when ctx is done or the process is told to by a signal; a second
-// signal ends the process at once.
+// process. It ends when ctx is done or the process is told to stop, as [Context] says.
 func Execute(ctx context.Context, cmd *cobra.Command, args []string, stdout, stderr io.Writer) int {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := Context(ctx)
 	defer stop()
-	context.AfterFunc(ctx, stop)
 	prepare(cmd)
 	cmd.SetArgs(args)
 	cmd.SetOut(stdout)

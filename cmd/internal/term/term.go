@@ -19,8 +19,9 @@ type Screen struct {
 	color bool
 	line  *line
 
-	mu sync.Mutex
-	w  io.Writer
+	mu     sync.Mutex
+	w      io.Writer
+	broken func(error)
 }
 
 // A line is the last one of a terminal, which several screens may write to.
@@ -93,7 +94,19 @@ func (s *Screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.line.clear() // locked for no longer: a slow reader of w holds up no other screen
-	return s.w.Write(p)
+	n, err := s.w.Write(p)
+	if err != nil && s.broken != nil {
+		s.broken(err)
+	}
+	return n, err
+}
+
+// OnBroken has f told of each error of writing, also where who writes does not look at
+// it; nil has nobody told. f must not write to the screen.
+func (s *Screen) OnBroken(f func(error)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.broken = f
 }
 
 // Progress shows a line that the next output replaces. It shows nothing where the

@@ -2,6 +2,7 @@ package term
 
 import (
 	"bytes"
+	"io"
 	"testing"
 	"time"
 )
@@ -90,6 +91,22 @@ func TestProgressBeside(t *testing.T) {
 		t.Errorf("got %q, want %q", b.String(), want)
 	}
 }
+
+func TestOnBroken(t *testing.T) {
+	s := NewScreen(full{})
+	s.Write(nil) // nobody is told
+	var told error
+	s.OnBroken(func(err error) { told = err })
+	s.Table([]string{"NODE"}, [][]Cell{Cells("n1")})
+	if told != io.ErrShortWrite {
+		t.Errorf("told of %v", told)
+	}
+}
+
+// full takes nothing.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
 
 func TestDurations(t *testing.T) {
 	tests := []struct {
