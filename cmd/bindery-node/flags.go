@@ -117,10 +117,10 @@ func (f *flags) checkSource() error {
 
 func (f *flags) checkControlPlane() error {
 	for _, addr := range f.controlPlane {
-		host, _, err := net.SplitHostPort(addr)
-		if err != nil {
-			return daemon.Usagef("--control-plane %s is not host:port", addr)
+		if err := daemon.CheckAddress(addr); err != nil {
+			return daemon.Usagef("--control-plane %w", err)
 		}
+		host, _, _ := net.SplitHostPort(addr)
 		if ip, err := netip.ParseAddr(host); host != "localhost" && (err != nil || !ip.IsLoopback()) && !f.Insecure {
 			return daemon.Usagef("--control-plane %s is another machine and the connection has no TLS: add --insecure where something else encrypts", addr)
 		}

@@ -12,21 +12,19 @@ import (
 	adminv1 "github.com/bindery-dev/bindery/proto/bindery/admin/v1"
 )
 
-const defaultTimeout = 60 * time.Second
-
 func (p *program) apply() *cobra.Command {
 	var addr *string
 	var tags *[]string
 	var out *output
-	var timeout time.Duration
+	var timeout *time.Duration
 	start := &adminv1.ApplyStart{}
 	c := command("apply [DIR] [--group G] [-t TAG]... [-m MESSAGE] [flags]", "Send a module to a group and wait until its nodes run it", oneDir, func(c *cobra.Command, args []string) error {
 		s, err := readModule(args, *tags)
 		if err != nil {
 			return err
 		}
-		start.Tags, start.Author, start.Timeout = *tags, author(), durationpb.New(timeout)
-		return withControlPlane(*addr, func(client *operator.Client) error {
+		start.Tags, start.Author, start.Timeout = *tags, author(), durationpb.New(*timeout)
+		return withControlPlane(c, *addr, func(client *operator.Client) error {
 			p.err.Progress("%s: compiling %s", *addr, term.Count(len(s.GetFiles()), "file"))
 			o, err := client.Apply(c.Context(), start, s, p.progress(*out))
 			if err != nil {
@@ -47,12 +45,11 @@ makes no revision; which nodes do not run the one there is, is on stderr.`
   bindery apply examples/acp --group shop -t staging
   bindery apply --dry-run`
 	f := c.Flags()
-	addr, tags, out = controlPlaneFlag(c), tagsFlag(c), outputFlag(c)
-	f.StringVar(&start.Group, "group", defaultGroup, "the `GROUP` of nodes")
+	addr, tags, out, timeout = controlPlaneFlag(c), tagsFlag(c), outputFlag(c), timeoutFlag(c)
+	groupFlag(c, &start.Group)
 	f.StringVarP(&start.Message, "message", "m", "", "why, for those who read the revisions later")
 	f.BoolVar(&start.DryRun, "dry-run", false, "compile and compare, store nothing")
 	f.BoolVar(&start.NoWait, "no-wait", false, "do not wait for the nodes")
-	f.DurationVar(&timeout, "timeout", defaultTimeout, "how long to wait for the nodes")
 	f.BoolVar(&start.ReplaceModule, "replace-module", false, "apply although the group runs another module")
 	f.BoolVar(&start.ChangeTags, "change-tags", false, "apply although the group was compiled with other tags")
 	f.BoolVar(&start.Force, "force", false, "apply although the control plane feeds the group from a directory")
@@ -62,15 +59,15 @@ makes no revision; which nodes do not run the one there is, is on stderr.`
 func (p *program) rollback() *cobra.Command {
 	var addr *string
 	var out *output
-	var timeout time.Duration
+	var timeout *time.Duration
 	req := &adminv1.RollbackRequest{}
 	c := command("rollback [REVISION] [--group G] [flags]", "Make an older revision the group's again", cobra.MaximumNArgs(1), func(c *cobra.Command, args []string) error {
 		var err error
 		if req.Revision, err = revisionOf(c, args); err != nil {
 			return err
 		}
-		req.Author, req.Timeout = author(), durationpb.New(timeout)
-		return withControlPlane(*addr, func(client *operator.Client) error {
+		req.Author, req.Timeout = author(), durationpb.New(*timeout)
+		return withControlPlane(c, *addr, func(client *operator.Client) error {
 			o, err := client.Rollback(c.Context(), req, p.progress(*out))
 			if err != nil {
 				return err
@@ -84,11 +81,10 @@ newest one before the current that has another bundle and that a node ran.`
 	c.Example = `  bindery rollback
   bindery rollback 41 --group shop -m "42 breaks refunds"`
 	f := c.Flags()
-	addr, out = controlPlaneFlag(c), outputFlag(c)
-	f.StringVar(&req.Group, "group", defaultGroup, "the `GROUP` of nodes")
+	addr, out, timeout = controlPlaneFlag(c), outputFlag(c), timeoutFlag(c)
+	groupFlag(c, &req.Group)
 	f.StringVarP(&req.Message, "message", "m", "", "why, for those who read the revisions later")
 	f.BoolVar(&req.NoWait, "no-wait", false, "do not wait for the nodes")
-	f.DurationVar(&timeout, "timeout", defaultTimeout, "how long to wait for the nodes")
 	return c
 }
 

@@ -8,12 +8,14 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/textproto"
 	"net/url"
 	"os"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/spf13/cobra"
+	"golang.org/x/net/http/httpguts"
 
 	"github.com/bindery-dev/bindery/cmd/internal/agent"
 	"github.com/bindery-dev/bindery/cmd/internal/term"
@@ -132,8 +134,11 @@ func withSession(c *cobra.Command, address string, headers []string, do func(con
 	h := http.Header{}
 	for _, kv := range headers {
 		k, v, ok := strings.Cut(kv, "=")
-		if !ok || k == "" {
+		if !ok {
 			return usagef(c, "--header takes K=V")
+		}
+		if err := checkHeader(k, v); err != nil {
+			return usagef(c, "--header %s: %v", k, err)
 		}
 		h.Add(k, v)
 	}
@@ -149,6 +154,21 @@ func withSession(c *cobra.Command, address string, headers []string, do func(con
 		return &failure{exitInvalid, described(refusal)}
 	}
 	return err
+}
+
+// checkHeader returns why a header cannot go with every request as it is given.
+func checkHeader(name, value string) error {
+	switch textproto.CanonicalMIMEHeaderKey(name) {
+	case "Host", "Content-Length", "Transfer-Encoding", "Trailer": // net/http sends its own or none
+		return errors.New("it follows from the URL and the body and cannot be chosen")
+	}
+	switch {
+	case !httpguts.ValidHeaderFieldName(name):
+		return errors.New("no header has such a name")
+	case !httpguts.ValidHeaderFieldValue(value):
+		return errors.New("no header has such a value")
+	}
+	return nil
 }
 
 // described returns an error with all that e says: its message on a line, and its data

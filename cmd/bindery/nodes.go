@@ -18,11 +18,12 @@ import (
 )
 
 func (p *program) nodes() *cobra.Command {
-	var addr, group *string
+	var addr *string
+	var group string
 	var out *output
 	c := command("nodes [--group G] [-o json]", "List nodes and what each runs", cobra.NoArgs, func(c *cobra.Command, _ []string) error {
-		return withControlPlane(*addr, func(client *operator.Client) error {
-			nodes, err := client.Nodes(c.Context(), *group)
+		return withControlPlane(c, *addr, func(client *operator.Client) error {
+			nodes, err := client.Nodes(c.Context(), group)
 			switch {
 			case err != nil:
 				return err
@@ -49,7 +50,7 @@ state and for how long, and on stderr why a node refuses what it should run:
 	c.Example = `  bindery nodes
   bindery nodes --group shop -o json | jq -r '.nodes[] | select(.state != "synced") | .id'`
 	addr, out = controlPlaneFlag(c), outputFlag(c)
-	group = c.Flags().String("group", "", "the `GROUP` of nodes (default: all)")
+	c.Flags().Var((*groupName)(&group), "group", "the `GROUP` of nodes (default: all)")
 	return c
 }
 
@@ -134,7 +135,7 @@ func (p *program) status() *cobra.Command {
 	var addr *string
 	var out *output
 	c := command("status [-o json]", "Show the control plane and its groups", cobra.NoArgs, func(c *cobra.Command, _ []string) error {
-		return withControlPlane(*addr, func(client *operator.Client) error {
+		return withControlPlane(c, *addr, func(client *operator.Client) error {
 			s, err := client.Status(c.Context())
 			if err != nil {
 				return err

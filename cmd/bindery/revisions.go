@@ -17,15 +17,16 @@ import (
 const defaultRevisions = 20
 
 func (p *program) revisions() *cobra.Command {
-	var addr, group *string
+	var addr *string
+	var group string
 	var out *output
 	var limit int
 	c := command("revisions [--group G] [--limit N] [-o json]", "List a group's revisions, or show one", cobra.NoArgs, func(c *cobra.Command, _ []string) error {
 		if limit < 1 {
 			return usagef(c, "--limit %d is less than 1", limit)
 		}
-		return withControlPlane(*addr, func(client *operator.Client) error {
-			all, err := client.Revisions(c.Context(), *group, limit)
+		return withControlPlane(c, *addr, func(client *operator.Client) error {
+			all, err := client.Revisions(c.Context(), group, limit)
 			switch {
 			case err != nil:
 				return err
@@ -36,7 +37,7 @@ func (p *program) revisions() *cobra.Command {
 				}
 				return p.printJSON(v)
 			case len(all) == 0:
-				fmt.Fprintf(p.err, "group %s has no revision: make one with bindery apply\n", *group)
+				fmt.Fprintf(p.err, "group %s has no revision: make one with bindery apply\n", group)
 				return nil
 			}
 			p.revisionTable(all)
@@ -46,7 +47,8 @@ func (p *program) revisions() *cobra.Command {
 	c.Long = "List the revisions of a group, newest first. A revision never changes."
 	c.Example = `  bindery revisions
   bindery revisions show 41 --sources ./revision-41`
-	addr, group, out = controlPlaneFlag(c), groupFlag(c), outputFlag(c)
+	addr, out = controlPlaneFlag(c), outputFlag(c)
+	groupFlag(c, &group)
 	c.Flags().IntVar(&limit, "limit", defaultRevisions, "how many at most")
 	c.AddCommand(p.showRevision())
 	return c
@@ -77,7 +79,8 @@ func digestOf(r *adminv1.Revision) string {
 }
 
 func (p *program) showRevision() *cobra.Command {
-	var addr, group *string
+	var addr *string
+	var group string
 	var out *output
 	var dir string
 	c := command("show REVISION [--group G] [--sources DIR] [-o json]", "Show a revision and get its sources back", cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {
@@ -85,8 +88,8 @@ func (p *program) showRevision() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return withControlPlane(*addr, func(client *operator.Client) error {
-			r, files, err := client.Revision(c.Context(), *group, n, dir != "")
+		return withControlPlane(c, *addr, func(client *operator.Client) error {
+			r, files, err := client.Revision(c.Context(), group, n, dir != "")
 			if err != nil {
 				return err
 			}
@@ -108,7 +111,8 @@ func (p *program) showRevision() *cobra.Command {
 	c.Long = "Show one revision of a group. With --sources, write the files it was compiled\nfrom below DIR."
 	c.Example = `  bindery revisions show 41
   bindery revisions show 41 --sources ./revision-41 && bindery vet ./revision-41`
-	addr, group, out = controlPlaneFlag(c), groupFlag(c), outputFlag(c)
+	addr, out = controlPlaneFlag(c), outputFlag(c)
+	groupFlag(c, &group)
 	c.Flags().StringVar(&dir, "sources", "", "write the sources below `DIR`")
 	return c
 }

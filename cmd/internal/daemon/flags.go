@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"strconv"
 
 	"github.com/spf13/cobra"
 )
@@ -39,6 +40,16 @@ func (f *Flags) Open(flag, addr string) (net.Listener, error) {
 		return nil, fmt.Errorf("--%s %s: %w: choose another address", flag, addr, err)
 	}
 	return l, nil
+}
+
+// CheckAddress returns what keeps addr from being the address of a control plane, a host
+// and the number of a port.
+func CheckAddress(addr string) error {
+	_, port, err := net.SplitHostPort(addr)
+	if n, perr := strconv.ParseUint(port, 10, 16); err != nil || perr != nil || n == 0 {
+		return fmt.Errorf("%q is not host:port, such as 127.0.0.1:7700", addr)
+	}
+	return nil
 }
 
 // Logger returns a logger that writes to w as the flags say.
