@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -26,9 +28,10 @@ func (p *program) apply() *cobra.Command {
 		start.Tags, start.Author, start.Timeout = *tags, author(), durationpb.New(*timeout)
 		return withControlPlane(c, *addr, func(client *operator.Client) error {
 			p.err.Progress("%s: compiling %s", *addr, term.Count(len(s.GetFiles()), "file"))
-			o, err := client.Apply(c.Context(), start, s, p.progress(*out))
+			var known *adminv1.Revision
+			o, err := client.Apply(c.Context(), start, s, p.progress(*out, &known))
 			if err != nil {
-				return err
+				return cutShort(err, known, start.GetDryRun())
 			}
 			return p.outcome(o, *out)
 		})
@@ -68,9 +71,10 @@ func (p *program) rollback() *cobra.Command {
 		}
 		req.Author, req.Timeout = author(), durationpb.New(*timeout)
 		return withControlPlane(c, *addr, func(client *operator.Client) error {
-			o, err := client.Rollback(c.Context(), req, p.progress(*out))
+			var known *adminv1.Revision
+			o, err := client.Rollback(c.Context(), req, p.progress(*out, &known))
 			if err != nil {
-				return err
+				return cutShort(err, known, false)
 			}
 			return p.outcome(o, *out)
 		})
@@ -88,8 +92,29 @@ newest one before the current that has another bundle and that a node ran.`
 	return c
 }
 
-// progress shows how an apply goes on.
-func (p *program) progress(out output) operator.Progress {
+// cutShort says of an apply or a rollback that was interrupted, or whose control plane
+// went away, what becomes of it. known is the revision that was stored, as far as was
+// heard: nil is none.
+func cutShort(err error, known *adminv1.Revision, dryRun bool) error {
+	why := fmt.Sprint(err)
+	switch {
+	case errors.Is(err, context.Canceled):
+		why = "interrupted"
+	case !brokeOff(err):
+		return err
+	}
+	switch {
+	case dryRun:
+		return remotef("%s: nothing is stored by a dry run", why)
+	case known == nil:
+		return remotef("%s before a revision was stored, as far as is known: see bindery revisions --group GROUP, and apply again if it is not there", why)
+	}
+	return remotef("%s: revision %d of group %s is stored, and nodes go on to it by themselves: see bindery nodes, or go back with bindery rollback",
+		why, known.GetGeneration().GetNumber(), known.GetGroup())
+}
+
+// progress shows how an apply goes on, and sets known to the revision that it becomes.
+func (p *program) progress(out output, known **adminv1.Revision) operator.Progress {
 	return operator.Progress{
 		Compiled: func(c *adminv1.Compiled) {
 			if out == text {
@@ -97,6 +122,7 @@ func (p *program) progress(out output) operator.Progress {
 			}
 		},
 		Rollout: func(r *adminv1.Rollout) {
+			*known = r.GetRevision()
 			p.err.Progress("revision %d: %s", r.GetRevision().GetGeneration().GetNumber(), countStates(r.GetNodes()))
 		},
 	}

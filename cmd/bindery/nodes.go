@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -30,8 +31,7 @@ func (p *program) nodes() *cobra.Command {
 			case *out == jsonOut:
 				return p.printJSON(nodesView{viewNodes(nodes)})
 			case len(nodes) == 0:
-				fmt.Fprintln(p.err, "no node has connected yet")
-				return nil
+				return p.noNodes(c.Context(), client, group)
 			}
 			p.nodeTable(nodes)
 			p.causes(nodes)
@@ -52,6 +52,29 @@ state and for how long, and on stderr why a node refuses what it should run:
 	addr, out = controlPlaneFlag(c), outputFlag(c)
 	c.Flags().Var((*groupName)(&group), "group", "the `GROUP` of nodes (default: all)")
 	return c
+}
+
+// noNodes says that there are none: of a group, or at all where group is "".
+func (p *program) noNodes(ctx context.Context, client *operator.Client, group string) error {
+	if group == "" {
+		fmt.Fprintln(p.err, "no node has connected yet: start one with bindery-node")
+		return nil
+	}
+	all, err := client.Nodes(ctx, "")
+	if err != nil {
+		return err
+	}
+	var groups []string
+	for _, n := range all {
+		groups = append(groups, n.GetGroup())
+	}
+	slices.Sort(groups)
+	there := "there are none of others either"
+	if len(groups) > 0 {
+		there = "there are nodes of " + few(slices.Compact(groups))
+	}
+	fmt.Fprintf(p.err, "no node of group %s has connected yet: %s\n", group, there)
+	return nil
 }
 
 func (p *program) nodeTable(nodes []*adminv1.Node) {

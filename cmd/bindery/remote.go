@@ -3,8 +3,10 @@ package main
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"os"
 	"os/user"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -75,7 +77,18 @@ func withControlPlane(c *cobra.Command, addr string, do func(*operator.Client) e
 		return err
 	}
 	defer client.Close()
-	return do(client)
+	err = do(client)
+	if brokeOff(err) {
+		return fmt.Errorf("%w: it went away meanwhile: start it again, or look at its log", err)
+	}
+	return err
+}
+
+// brokeOff reports whether the connection with a control plane that had answered is no
+// more. gRPC tells by the message only.
+func brokeOff(err error) bool {
+	lost := (*operator.Unreachable)(nil)
+	return errors.As(err, &lost) && !lost.Down && strings.Contains(lost.Error(), "error reading from server: ")
 }
 
 // author is who an operator is to the control plane: the name of the account.

@@ -37,7 +37,7 @@ func (p *program) revisions() *cobra.Command {
 				}
 				return p.printJSON(v)
 			case len(all) == 0:
-				fmt.Fprintf(p.err, "group %s has no revision: make one with bindery apply\n", group)
+				fmt.Fprintf(p.err, "group %s has no revision: make one with bindery apply --group %s\n", group, group)
 				return nil
 			}
 			p.revisionTable(all)

@@ -56,6 +56,9 @@ func Connect(ctx context.Context, url string, headers http.Header) (*Session, er
 	var err error
 	if s.mcp, err = client.Connect(rec.in(ctx), transport, nil); err != nil {
 		s.http.CloseIdleConnections()
+		if absent := rec.absent(); absent != nil && ctx.Err() == nil {
+			return nil, &TransportError{url, absent}
+		}
 		return nil, s.failure(ctx, rec, err)
 	}
 	return s, nil

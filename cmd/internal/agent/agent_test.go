@@ -144,7 +144,13 @@ func TestConnectFails(t *testing.T) {
 		fmt.Fprint(w, `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"nothing to serve yet"}}`)
 	}))
 	defer empty.Close()
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusNotFound)
+		fmt.Fprint(w, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"nothing is served here"}}`)
+	}))
+	defer elsewhere.Close()
 	tests := []struct{ name, url, want string }{
+		{"another path of a server", elsewhere.URL, "HTTP 404 Not Found: no MCP endpoint has this path; that of a node is /mcp"},
 		{"nothing there yet", empty.URL, "HTTP 503: nothing to serve yet"},
 		{"nobody listens", gone.URL, "connection refused"},
 		{"no MCP there", missing.URL, "HTTP 404 Not Found"},

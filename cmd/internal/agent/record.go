@@ -91,6 +91,18 @@ func (r *record) failure() error {
 	return nil
 }
 
+// absent returns why nothing serves MCP where a session was to begin; nil when something
+// does. A server of MCP may have this status for a method, or for a session that it
+// does not know, but not for the request that begins one.
+func (r *record) absent() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.status != http.StatusNotFound && r.status != http.StatusMethodNotAllowed {
+		return nil
+	}
+	return fmt.Errorf("the answer is HTTP %d %s: no MCP endpoint has this path; that of a node is /mcp unless a binding says otherwise", r.status, http.StatusText(r.status))
+}
+
 // message returns that of a JSON-RPC error, or what there is instead.
 func message(body []byte) string {
 	var m struct{ Error struct{ Message string } }
