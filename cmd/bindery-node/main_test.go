@@ -93,6 +93,19 @@ func TestGoodCommandLine(t *testing.T) {
 	}
 }
 
+// TestVersion: a word asks for what the flag of its name does.
+func TestVersion(t *testing.T) {
+	for _, word := range []string{"version", "help"} {
+		var flag, plain, stderr bytes.Buffer
+		if code := run(t.Context(), []string{"--" + word}, &flag, &stderr); code != daemon.ExitOK || flag.Len() == 0 {
+			t.Errorf("--%s: exit code %d, %s", word, code, stderr.String())
+		}
+		if code := run(t.Context(), []string{word}, &plain, &stderr); code != daemon.ExitOK || plain.String() != flag.String() {
+			t.Errorf("%s: exit code %d, %s%s", word, code, plain.String(), stderr.String())
+		}
+	}
+}
+
 // TestHelp holds that every flag of the reference is offered, and none that does
 // nothing.
 func TestHelp(t *testing.T) {

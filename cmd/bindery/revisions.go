@@ -1,7 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -88,6 +91,9 @@ func (p *program) showRevision() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if err := checkEmpty(dir); err != nil {
+			return err
+		}
 		return withControlPlane(c, *addr, func(client *operator.Client) error {
 			r, files, err := client.Revision(c.Context(), group, n, dir != "")
 			if err != nil {
@@ -108,13 +114,28 @@ func (p *program) showRevision() *cobra.Command {
 			return nil
 		})
 	})
-	c.Long = "Show one revision of a group. With --sources, write the files it was compiled\nfrom below DIR."
+	c.Long = "Show one revision of a group. With --sources, write the files it was compiled\nfrom below DIR, which has to be new or empty."
 	c.Example = `  bindery revisions show 41
   bindery revisions show 41 --sources ./revision-41 && bindery vet ./revision-41`
 	addr, out = controlPlaneFlag(c), outputFlag(c)
 	groupFlag(c, &group)
-	c.Flags().StringVar(&dir, "sources", "", "write the sources below `DIR`")
+	c.Flags().StringVar(&dir, "sources", "", "write the sources below `DIR`, which is made if it is not there")
 	return c
+}
+
+// checkEmpty refuses a directory that has something: what it had would be compiled with
+// the sources. "" is none.
+func checkEmpty(dir string) error {
+	entries, err := os.ReadDir(dir)
+	switch {
+	case dir == "" || errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case len(entries) > 0:
+		return fmt.Errorf("%s is not empty: name a new directory for the sources", dir)
+	}
+	return nil
 }
 
 func (p *program) showOne(r *adminv1.Revision) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -71,7 +72,9 @@ Exit codes: 0 ok, 1 the input is wrong or the tool call failed, 2 wrong usage,
 	root.SetErr(p.err)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usagef(c, "%v", err) })
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.SetHelpCommand(&cobra.Command{Hidden: true})
+	root.SetHelpCommand(p.help(root))
+	root.Version = thisVersion().String()
+	root.SetVersionTemplate("{{.Version}}\n")
 	p.add(root, groupStart, "Start here:", p.demo(), p.dev(), p.init())
 	p.add(root, groupAuthor, "Write bindings:", p.vet(), p.test(), p.fmt(), p.compile())
 	p.add(root, groupRun, "Run them:", p.apply(), p.rollback(), p.revisions(), p.nodes(), p.status())
@@ -86,6 +89,21 @@ func (p *program) add(root *cobra.Command, id, title string, commands ...*cobra.
 		c.GroupID = id
 		root.AddCommand(c)
 	}
+}
+
+// help is the --help of a command, for who asks for it in words.
+func (p *program) help(root *cobra.Command) *cobra.Command {
+	c := command("help [COMMAND]...", "Explain a command", cobra.ArbitraryArgs, func(c *cobra.Command, args []string) error {
+		about, rest, err := root.Find(args)
+		if err != nil || len(rest) > 0 {
+			return usagef(root, "there is no command %q", strings.Join(args, " "))
+		}
+		about.InitDefaultHelpFlag()
+		return about.Help()
+	})
+	c.Long = "Explain a command, as its --help does."
+	c.Example = "  bindery help apply\n  bindery help revisions show"
+	return c
 }
 
 // command makes a command whose arguments are checked by args; what it returns is

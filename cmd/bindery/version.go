@@ -17,17 +17,24 @@ type versionView struct {
 	System  string `json:"system"`
 }
 
+func thisVersion() versionView {
+	return versionView{build.Version(), irv1.Level, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
+}
+
+func (v versionView) String() string {
+	return fmt.Sprintf("bindery %s (IR level %d, %s, %s)", v.Version, v.IRLevel, v.Go, v.System)
+}
+
 func (p *program) version() *cobra.Command {
 	var out *output
 	c := command("version [-o json]", "Print the version", cobra.NoArgs, func(*cobra.Command, []string) error {
-		v := versionView{build.Version(), irv1.Level, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
 		if *out == jsonOut {
-			return p.printJSON(v)
+			return p.printJSON(thisVersion())
 		}
-		fmt.Fprintf(p.out, "bindery %s (IR level %d, %s, %s)\n", v.Version, v.IRLevel, v.Go, v.System)
+		fmt.Fprintln(p.out, thisVersion())
 		return nil
 	})
-	c.Long = "Print the version of this binary and the IR level that it compiles to."
+	c.Long = "Print the version of this binary and the IR level that it compiles to, as\n--version does."
 	c.Example = "  bindery version\n  bindery version -o json | jq -r .version"
 	out = outputFlag(c)
 	return c
