@@ -11,6 +11,7 @@ import (
 
 	"github.com/bindery-dev/bindery/cmd/internal/daemon"
 	"github.com/bindery-dev/bindery/cmd/internal/node"
+	"github.com/bindery-dev/bindery/dataplane/serve"
 	discoveryv1 "github.com/bindery-dev/bindery/proto/bindery/discovery/v1"
 )
 
@@ -34,8 +35,13 @@ type flags struct {
 
 	drainDelay, drainTimeout time.Duration
 
-	fastPath string
+	maxRequest int64 // in bytes
+	fastPath   string
 }
+
+// mostRequest is what --max-request-bytes may be, in bytes: as much as a binding may let
+// through to its upstream.
+const mostRequest = 64 << 20
 
 const (
 	defaultGroup = "default"
@@ -64,6 +70,7 @@ func (f *flags) register(cmd *cobra.Command) {
 	fs.StringArrayVar(&f.allowedOrigins, "allowed-origin", nil, "answer browsers on pages of `ORIGIN` (scheme://host[:port])")
 	fs.DurationVar(&f.drainDelay, "drain-delay", 5*time.Second, "on SIGTERM, go on for `D` while readiness fails")
 	fs.DurationVar(&f.drainTimeout, "drain-timeout", node.DefaultDrainTimeout, "after that, wait up to `D` for calls in flight")
+	fs.Int64Var(&f.maxRequest, "max-request-bytes", serve.DefaultMaxBody, "refuse a request, or a line of --stdio, that is longer than `N` bytes")
 	fs.StringVar(&f.fastPath, "fast-path", "on", "answer plain calls without the MCP library, which costs more: `on` or off; the answers are the same")
 	f.Register(cmd, "allow connections to other machines without TLS")
 }
@@ -71,7 +78,7 @@ func (f *flags) register(cmd *cobra.Command) {
 // config checks what was given and returns all of it but listeners and log. An
 // error is a [daemon.UsageError].
 func (f *flags) config() (node.Config, error) {
-	for _, check := range []func() error{f.checkSource, f.checkControlPlane, f.checkHosts, f.checkOrigins, f.checkTimes, f.checkFastPath, f.checkStdio} {
+	for _, check := range []func() error{f.checkSource, f.checkControlPlane, f.checkHosts, f.checkOrigins, f.checkTimes, f.checkMaxRequest, f.checkFastPath, f.checkStdio} {
 		if err := check(); err != nil {
 			return node.Config{}, err
 		}
@@ -93,6 +100,7 @@ func (f *flags) config() (node.Config, error) {
 		DrainDelay:     f.drainDelay,
 		DrainTimeout:   f.drainTimeout,
 		Stateful:       f.stateful,
+		MaxBody:        f.maxRequest,
 		NoFastPath:     f.fastPath == "off",
 	}, nil
 }
@@ -150,6 +158,13 @@ func (f *flags) checkOrigins() error {
 func (f *flags) checkTimes() error {
 	if f.drainDelay < 0 || f.drainTimeout <= 0 {
 		return daemon.Usagef("--drain-delay cannot be negative, and --drain-timeout has to be more than 0s")
+	}
+	return nil
+}
+
+func (f *flags) checkMaxRequest() error {
+	if f.maxRequest < 1 || f.maxRequest > mostRequest {
+		return daemon.Usagef("--max-request-bytes %d is not from 1 to %d", f.maxRequest, mostRequest)
 	}
 	return nil
 }

@@ -53,6 +53,8 @@ func TestCommandLine(t *testing.T) {
 		{"public URL without scheme", []string{bundle, "--public-url", "tools.example"}, daemon.ExitUsage, "give https://host[:port][/path]"},
 		{"public URL with password", []string{bundle, "--public-url", "https://a:b@tools.example"}, daemon.ExitUsage, "give https://host[:port][/path]"},
 		{"negative delay", []string{bundle, "--drain-delay", "-1s"}, daemon.ExitUsage, "--drain-delay cannot be negative"},
+		{"no requests at all", []string{bundle, "--max-request-bytes", "0"}, daemon.ExitUsage, "--max-request-bytes 0 is not from 1 to 67108864"},
+		{"requests without end", []string{bundle, "--max-request-bytes", "67108865"}, daemon.ExitUsage, "--max-request-bytes 67108865 is not from 1"},
 		{"fast path", []string{bundle, "--fast-path", "maybe"}, daemon.ExitUsage, `--fast-path is on or off, not "maybe"`},
 		{"stdio and a listener", []string{bundle, "--stdio", "--listen", "127.0.0.1:0"}, daemon.ExitUsage, "--listen and --stdio exclude each other"},
 		{"stdio and sessions", []string{bundle, "--stdio", "--stateful"}, daemon.ExitUsage, "--stateful is for clients over HTTP"},
@@ -85,7 +87,7 @@ func TestGoodCommandLine(t *testing.T) {
 		"--control-plane", "plane-0.example:7700,plane-1.example:7700", "--insecure", "--group", "blue", "--id", "node-1",
 		"--label", "zone=a", "--label", "rack=7", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0",
 		"--secrets-dir", t.TempDir(), "--public-url", "https://tools.example.com/agents", "--allowed-host", "tools.internal",
-		"--allowed-host", "::1", "--allowed-origin", "https://console.example:8443", "--drain-delay", "0s", "--drain-timeout", "1s", "--fast-path", "off", "--stateful",
+		"--allowed-host", "::1", "--allowed-origin", "https://console.example:8443", "--drain-delay", "0s", "--drain-timeout", "1s", "--fast-path", "off", "--stateful", "--max-request-bytes", "1024",
 		"--log-format", "json", "--log-level", "warn",
 	}, &stdout, &stderr)
 	if code != daemon.ExitOK || stdout.Len() > 0 || stderr.Len() > 0 {
@@ -115,7 +117,7 @@ func TestHelp(t *testing.T) {
 	}
 	for _, want := range []string{
 		"Examples:", "--control-plane", "--group", "--id", "--label", "--bundle", "--listen", "--admin", "--secrets-dir",
-		"--public-url", "--allowed-host", "--allowed-origin", "--drain-delay", "--drain-timeout", "--fast-path", "--insecure", "--stdio", "--endpoint",
+		"--public-url", "--allowed-host", "--allowed-origin", "--drain-delay", "--drain-timeout", "--max-request-bytes", "--fast-path", "--insecure", "--stdio", "--endpoint",
 		"--stateful",
 	} {
 		if !strings.Contains(stdout.String(), want) {

@@ -88,6 +88,30 @@ func TestProcess(t *testing.T) {
 	}
 }
 
+// TestMaxRequest: requests are bounded as the command line says.
+func TestMaxRequest(t *testing.T) {
+	bundle := filepath.Join(t.TempDir(), "library.bundle")
+	replace(t, bundle, librarytest.Bundle(t, librarytest.Binding("127.0.0.1:9")))
+	p := start(t, "--bundle", bundle, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--max-request-bytes", "1000", "--log-format", "json")
+	for padding, want := range map[int]int{100: http.StatusOK, 1000: http.StatusRequestEntityTooLarge} {
+		body := `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{"x":"` + strings.Repeat("x", padding) + `"}}}`
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+p.mcp+"/library", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Accept", "application/json, text/event-stream")
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		if res.StatusCode != want {
+			t.Errorf("%d bytes: HTTP %d, want %d", len(body), res.StatusCode, want)
+		}
+	}
+}
+
 func call(t *testing.T, session *mcp.ClientSession, id string) *mcp.CallToolResult {
 	t.Helper()
 	res, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "get_book", Arguments: map[string]any{"id": id}})

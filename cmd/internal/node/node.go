@@ -74,8 +74,9 @@ type Config struct {
 	PublicURL      *url.URL
 	AllowedHosts   []string
 	AllowedOrigins []string
-	// Stateful and NoFastPath are as in [serve.Config].
+	// Stateful, NoFastPath and MaxBody are as in [serve.Config].
 	Stateful, NoFastPath bool
+	MaxBody              int64
 
 	// DrainDelay is how long a node that was told to stop goes on as before, but
 	// for its readiness; 0 for not at all, as with Stdio. DrainTimeout is how long calls
@@ -155,6 +156,7 @@ func newNode(cfg Config) *node {
 			AllowedOrigins: cfg.AllowedOrigins,
 			Stateful:       cfg.Stateful,
 			NoFastPath:     cfg.NoFastPath,
+			MaxBody:        cfg.MaxBody,
 			Metrics:        registry,
 			Log:            cfg.Log,
 		}),
