@@ -30,7 +30,7 @@ func (p *program) compile() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := p.report(compiled.GetDiagnostics()); err != nil {
+		if err := p.reportAs(*out, compiled.GetDiagnostics()); err != nil {
 			return err
 		}
 		content, err := irv1.Open(compiled.GetBundle())

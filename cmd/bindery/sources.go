@@ -141,6 +141,18 @@ func (p *program) report(all []*sourcev1.Diagnostic) error {
 	return nil
 }
 
+// reportAs is report for a command that prints one JSON value where out says so: that of
+// a module which does not compile is its diagnostics.
+func (p *program) reportAs(out output, all []*sourcev1.Diagnostic) error {
+	if out == text || !diag.Failed(all) {
+		return p.report(all)
+	}
+	if err := p.printJSON(diagnosticsView{viewDiagnostics(all)}); err != nil {
+		return err
+	}
+	return errInvalid
+}
+
 // diagnose prints diagnostics, whose words may be a node's or a foreign file's.
 func (p *program) diagnose(all []*sourcev1.Diagnostic) error {
 	var b strings.Builder

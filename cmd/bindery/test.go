@@ -40,7 +40,7 @@ func (p *program) test() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := p.report(suite.Diagnostics); err != nil {
+		if err := p.reportAs(*t.out, suite.Diagnostics); err != nil {
 			return err
 		}
 		trials, err := runTests(c.Context(), suite, chosen)
