@@ -77,6 +77,6 @@ func (d *demo) connecting() {
 	d.line("")
 	d.line("Edit a file in %s, then:", d.dir)
 	d.line("  bindery apply %s --control-plane %s --group %s \\\n     -t merchant_url=%s -t psp_url=%s",
-		d.dir, d.client.Addr(), group, d.shop.merchant.url, d.shop.psp.url)
+		term.Word(d.dir), d.client.Addr(), group, d.shop.merchant.url, d.shop.psp.url)
 	d.line("  bindery nodes --control-plane %s", d.client.Addr())
 }
