@@ -25,6 +25,8 @@ import (
 
 // callTool answers a tools/call by t.
 func (e *endpoint) callTool(ctx context.Context, t *table.Table, req *mcp.CallToolRequest) (mcp.Result, error) {
+	e.watch.enter()
+	defer e.watch.leave()
 	done := e.watch.begin(ctx, e.pathIn(t), t)
 	tool := e.tool(t, req.Params.Name)
 	if tool == nil {
@@ -116,8 +118,20 @@ func (e *endpoint) tool(t *table.Table, name string) *table.Tool {
 // watch is what an operator gets to see of calls.
 type watch struct {
 	*metrics
-	log *slog.Logger
-	ids *ids
+	log   *slog.Logger
+	ids   *ids
+	calls *underWay
+}
+
+// enter has a call count as under way until leave is called, also if it panics.
+func (w watch) enter() {
+	w.inFlight.Inc()
+	w.calls.add(1)
+}
+
+func (w watch) leave() {
+	w.inFlight.Dec()
+	w.calls.add(-1)
 }
 
 // ids numbers the calls of a process, for its log. It is safe for concurrent use.
@@ -135,9 +149,7 @@ func (i *ids) next() string { return i.prefix + strconv.FormatUint(i.last.Add(1)
 // nowhere, not even the name of an unknown tool.
 func (w watch) begin(ctx context.Context, endpoint string, t *table.Table) (done func(tool *table.Tool, o call.Outcome)) {
 	began := time.Now()
-	w.inFlight.Inc()
 	return func(tool *table.Tool, o call.Outcome) {
-		w.inFlight.Dec()
 		took := time.Since(began)
 		var name, binding string
 		if tool != nil {

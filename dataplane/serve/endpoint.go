@@ -40,7 +40,7 @@ type endpoint struct {
 }
 
 func (s *Server) newEndpoint(path string) *endpoint {
-	e := &endpoint{path: path, current: s.Table, watch: watch{s.metrics, s.log, s.ids}, sessions: s.sessions, buffers: &s.buffers}
+	e := &endpoint{path: path, current: s.Table, watch: watch{s.metrics, s.log, s.ids, &s.calls}, sessions: s.sessions, buffers: &s.buffers}
 	e.life, e.end = context.WithCancel(s.streams)
 	e.info = &mcp.Implementation{Name: "bindery", Title: "Bindery", Version: s.version}
 	e.serverInfo, _ = json.Marshal(e.info) // texts always marshal

@@ -55,6 +55,8 @@ func (e *endpoint) fast(r *http.Request, body []byte) (reply, bool) {
 	}
 	ctx, over := cancelable(ctx, tool, env.ID)
 	defer over()
+	e.watch.enter()
+	defer e.watch.leave()
 	done := e.watch.begin(ctx, e.path, t)
 	last, outcome, q := tool, call.Outcome{}, (*asked)(nil)
 	if len(tool.Asks.All)+len(tool.Requires) > 0 {

@@ -73,6 +73,8 @@ func (e *endpoint) prompt(t *table.Table, name string) *table.Prompt {
 // use makes a call for u, which is not one of tools/call, as ask does, and has it
 // watched like any other.
 func (e *endpoint) use(ctx context.Context, t *table.Table, u *table.Use, ask func(context.Context) call.Outcome) call.Outcome {
+	e.watch.enter()
+	defer e.watch.leave()
 	done := e.watch.begin(ctx, e.pathIn(t), t)
 	if !u.Tool.Interruptible {
 		ctx = context.WithoutCancel(ctx)

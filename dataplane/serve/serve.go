@@ -77,6 +77,7 @@ type Server struct {
 	log        *slog.Logger
 	ids        *ids
 	sessions   *sessions // nil: there are none
+	calls      underWay
 
 	live atomic.Pointer[live] // nil before the first table
 
@@ -185,6 +186,11 @@ func tell(prev, now *live) {
 // session, and every later one at once. Calls are answered as before. It is for a node that is about
 // to stop: streams would outlive its patience.
 func (s *Server) EndStreams() { s.endStreams() }
+
+// WaitCalls waits until no call is under way, and returns nil, or until ctx is done, and
+// returns its error. A call can outlive the request that it came with: one that is not
+// safe to give up goes on where its client is gone.
+func (s *Server) WaitCalls(ctx context.Context) error { return s.calls.wait(ctx) }
 
 // ServeHTTP answers one request: that of an MCP client, or of anyone for a document.
 // The path selects the endpoint or the document.

@@ -275,6 +275,57 @@ func TestDisconnect(t *testing.T) {
 	}
 }
 
+// TestWaitCalls has a call that is not safe to give up, whose client goes away: it is under
+// way until the upstream has answered, also where no request waits for it.
+func TestWaitCalls(t *testing.T) {
+	tests := []struct {
+		name, era string
+		stateful  bool
+	}{
+		{"modern", eras[0], false},
+		{"older", eras[1], false},
+		{"in a session", eras[1], true},
+	}
+	for _, tt := range tests {
+		for _, noFastPath := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, without the fast path %t", tt.name, noFastPath), func(t *testing.T) {
+				asked, answer := make(chan struct{}), make(chan struct{})
+				s, url := serving(t, Config{Stateful: tt.stateful, NoFastPath: noFastPath}, librarytest.Binding(upstream(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					close(asked)
+					<-answer
+					librarytest.Upstream().ServeHTTP(w, r)
+				}))))
+				r := posted(t, url+"/library", tt.era, message.MethodCall, `{"name":"add_book","arguments":{"payload":{"title":"x"}}}`)
+				if tt.stateful {
+					id, _ := met(t, url+"/library", tt.era)
+					r = within(r, id)
+				}
+				r.Header.Set("Content-Type", "application/json")
+				r.Header.Set("Accept", "application/json, text/event-stream")
+				ctx, goAway := context.WithCancel(t.Context())
+				gone := make(chan struct{})
+				go func() {
+					defer close(gone)
+					_, _ = http.DefaultClient.Do(r.WithContext(ctx)) // fails: the client went away
+				}()
+				soon(t, "the upstream is called", asked)
+				goAway()
+				soon(t, "the client is gone", gone)
+				s.EndStreams()
+				if err := s.WaitCalls(ctx); err == nil {
+					t.Error("no call is under way")
+				}
+				ended := make(chan error, 1)
+				go func() { ended <- s.WaitCalls(t.Context()) }()
+				close(answer)
+				if err := soon(t, "no call is under way", ended); err != nil || gauge(t, s.metrics.inFlight) != 0 {
+					t.Errorf("%v, %d in flight", err, gauge(t, s.metrics.inFlight))
+				}
+			})
+		}
+	}
+}
+
 // TestTrace has a call that belongs to a trace, as either way of saying so and either
 // way of answering has it.
 func TestTrace(t *testing.T) {

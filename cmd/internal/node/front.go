@@ -35,7 +35,7 @@ type front interface {
 func (n *node) front() front {
 	if n.cfg.Stdio == nil {
 		server := n.httpServer(n.serve)
-		return &httpFront{server, whole.Listener(server, n.cfg.MCP)}
+		return &httpFront{server, whole.Listener(server, n.cfg.MCP), n.serve}
 	}
 	f := &stdioFront{streams: serve.Stdio{
 		In: n.cfg.Stdio.In, Out: n.cfg.Stdio.Out, Endpoint: n.cfg.Stdio.Endpoint, Patience: n.cfg.DrainTimeout,
@@ -48,6 +48,7 @@ func (n *node) front() front {
 type httpFront struct {
 	server   *http.Server
 	listener net.Listener
+	mcp      *serve.Server
 }
 
 func (f *httpFront) serve() error    { return f.server.Serve(f.listener) }
@@ -56,11 +57,11 @@ func (f *httpFront) address() string { return f.listener.Addr().String() }
 func (f *httpFront) stop(timeout time.Duration) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
-	if f.server.Shutdown(ctx) == nil {
-		return true
+	if f.server.Shutdown(ctx) != nil {
+		f.server.Close()
+		return false
 	}
-	f.server.Close()
-	return false
+	return f.mcp.WaitCalls(ctx) == nil // those whose client is gone
 }
 
 // A stdioFront is a client at two streams.

@@ -179,6 +179,31 @@ func TestDrainTimeout(t *testing.T) {
 	}
 }
 
+// TestDrainOfTheGone has a call that never ends, of a session whose client does not wait
+// for it.
+func TestDrainOfTheGone(t *testing.T) {
+	asked, answer := make(chan struct{}), make(chan struct{})
+	defer close(answer)
+	n := startHolding(t, asked, answer, Config{Stateful: true, NoFastPath: true, DrainTimeout: 50 * time.Millisecond})
+	session, body := n.post(t, t.Context(), "", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"a","version":"1"}}}`)
+	if session == "" {
+		t.Fatal(body)
+	}
+	ctx, goAway := context.WithCancel(t.Context())
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		n.post(t, ctx, session, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"add_book","arguments":{"payload":{"title":"x"}}}}`)
+	}()
+	wait(t, "the library is asked", asked)
+	goAway()
+	wait(t, "the client is gone", gone)
+	n.stop(t)
+	if !strings.Contains(n.log.String(), "calls were cut off") {
+		t.Errorf("log is\n%s", n.log.String())
+	}
+}
+
 // TestLargeHeader has a request whose header is larger than what any client needs.
 func TestLargeHeader(t *testing.T) {
 	n := start(t, Config{ControlPlane: []string{"127.0.0.1:9"}, Group: "default", ID: "node"})
@@ -279,6 +304,36 @@ func (n *running) connect(t *testing.T, changed func()) *mcp.ClientSession {
 	}
 	t.Cleanup(func() { session.Close() })
 	return session
+}
+
+// post sends a message in a session, "" for none, and returns that of the answer and its
+// body; both are "" when ctx was done before.
+func (n *running) post(t *testing.T, ctx context.Context, session, message string) (id, body string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+n.cfg.MCP.Addr().String()+librarytest.Endpoint, strings.NewReader(message))
+	if err != nil {
+		t.Error(err)
+		return "", ""
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	if session != "" {
+		r.Header.Set("Mcp-Session-Id", session)
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if ctx.Err() != nil {
+		return "", ""
+	}
+	if err != nil {
+		t.Error(err)
+		return "", ""
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	if err != nil && ctx.Err() == nil {
+		t.Error(err)
+	}
+	return resp.Header.Get("Mcp-Session-Id"), string(data)
 }
 
 func getBook(session *mcp.ClientSession) error {
