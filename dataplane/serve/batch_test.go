@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -55,6 +56,31 @@ func TestBatch(t *testing.T) {
 				rest = after
 			}
 		})
+	}
+}
+
+// TestBatchNotices has calls in a batch whose client wants to hear of them: it hears
+// nothing, and has all the answers in one list.
+func TestBatchNotices(t *testing.T) {
+	proof.Ran(t)
+	release := make(chan struct{})
+	close(release)
+	for _, stateful := range []bool{false, true} {
+		_, url := serving(t, Config{Stateful: stateful}, slow(t, release))
+		const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_book","arguments":{"id":"1"},"_meta":{"progressToken":"p","io.modelcontextprotocol/logLevel":"info"}}}`
+		r := withBody(t, posted(t, url+"/library", "2025-03-26", "x", `{}`), `[`+call+`,{"jsonrpc":"2.0","id":2,"method":"ping"}]`)
+		if stateful {
+			id, _ := met(t, url+"/library", "2025-03-26")
+			r = within(r, id)
+		}
+		resp, body := exchange(t, r)
+		var answers []struct {
+			ID     int
+			Result struct{ Title string }
+		}
+		if err := json.Unmarshal([]byte(body), &answers); err != nil || resp.Header.Get("Content-Type") != "application/json" || len(answers) != 2 || answers[0].Result.Title == "" || answers[1].ID != 2 {
+			t.Errorf("stateful %t: %v %s", stateful, resp.Header, body)
+		}
 	}
 }
 

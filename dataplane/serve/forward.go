@@ -22,9 +22,9 @@ func (e *endpoint) forward(w http.ResponseWriter, r *http.Request, m message.Mes
 		refuse(w, message.Refusal{Status: http.StatusBadRequest, Code: jsonrpc.CodeInvalidRequest, Message: "the session is initialized", ID: m.ID})
 	case s != nil:
 		e.forwardTo(s.conn, w, r, m)
-	case m.Method == message.MethodInitialize && e.sessions != nil && canMeet(r.Context()):
+	case m.Method == message.MethodInitialize && e.sessions != nil && !inBatch(r.Context()):
 		e.meet(w, r, m)
-	case e.streams(m):
+	case !inBatch(r.Context()) && e.streams(m):
 		e.forwardTo(e.sse, w, r, m)
 	default:
 		e.forwardTo(e.http, w, r, m)

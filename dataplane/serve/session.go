@@ -180,7 +180,7 @@ func (s *session) of(r *http.Request) *http.Request {
 	return r
 }
 
-// sessionKey is for the *session of a request; of one that can have none, a nil one.
+// sessionKey is for the *session of a request; of one in a batch, a nil one.
 type sessionKey struct{}
 
 // withoutSession returns r as a request that has no session and gets none.
@@ -188,8 +188,9 @@ func withoutSession(r *http.Request) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), sessionKey{}, (*session)(nil)))
 }
 
-// canMeet reports whether an initialize with ctx can begin a session.
-func canMeet(ctx context.Context) bool { return ctx.Value(sessionKey{}) == nil }
+// inBatch reports whether the request of ctx, which has no session, is one of a batch: it
+// begins none, and its answer is no stream.
+func inBatch(ctx context.Context) bool { return ctx.Value(sessionKey{}) != nil }
 
 // sessionOf returns the session that the request of ctx belongs to; nil for none.
 func sessionOf(ctx context.Context) *session {
