@@ -14,8 +14,9 @@ import (
 	"github.com/bindery-dev/bindery/dataplane/rawjson"
 )
 
-// bodyTimeout bounds how long a request body may take to arrive: a client that
-// sends a byte a minute holds a connection no longer than this.
+// bodyTimeout bounds how long a request body may take to arrive, be it read or, by
+// net/http, thrown away: a client that sends a byte a minute holds a connection no longer
+// than this.
 const bodyTimeout = 30 * time.Second
 
 // refuse answers with a JSON-RPC error, which MCP clients show to their users
@@ -43,15 +44,23 @@ func readWhole(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, err
 	return body, err
 }
 
-// readBody reads the body of r, at most limit bytes.
+// boundBody has the body of r, if there is one, arrive within d.
+func boundBody(w http.ResponseWriter, r *http.Request, d time.Duration) {
+	if r.ContentLength != 0 {
+		// A connection without deadlines is a test's recorder; it cannot be slow.
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(d))
+	}
+}
+
+// readBody reads the body of r, at most limit bytes. The bound of [boundBody] ends with a
+// body that is complete.
 func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, *message.Refusal) {
-	control := http.NewResponseController(w)
-	// A connection without deadlines is a test's recorder; it cannot be slow.
-	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout))
 	body, err := readWhole(w, r, limit)
-	// Later reads on the connection notice a client that goes away during a call,
-	// however long that takes.
-	_ = control.SetReadDeadline(time.Time{})
+	if err == nil {
+		// Later reads on the connection notice a client that goes away during a call,
+		// however long that takes.
+		_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // as above
+	}
 	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
 		return nil, &message.Refusal{Status: http.StatusRequestEntityTooLarge, Code: jsonrpc.CodeInvalidRequest, Message: fmt.Sprintf("request body is larger than %d bytes", limit)}
 	}

@@ -1,11 +1,14 @@
 package serve
 
 import (
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bindery-dev/bindery/dataplane/serve/librarytest"
 )
@@ -82,6 +85,61 @@ func TestBrokenBody(t *testing.T) {
 	_, refused := readBody(httptest.NewRecorder(), r, 1000)
 	if refused == nil || refused.Status != http.StatusBadRequest {
 		t.Errorf("refused is %+v", refused)
+	}
+}
+
+// TestSlowBody has clients that announce a body and do not send it, whether or not the
+// server wants it: each is answered in time, and its connection ends.
+func TestSlowBody(t *testing.T) {
+	proof.Ran(t)
+	s := New(Config{})
+	s.bodyTimeout = 20 * time.Millisecond
+	s.Swap(build(t, 1, nil, librarytest.Binding("127.0.0.1:9")))
+	host := upstream(t, s)
+	const sized, chunked = "Content-Length: 100\r\n\r\n{", "Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n"
+	tests := []struct{ name, line, header, body, status string }{
+		{name: "to the endpoint", line: "POST /library", body: sized, status: "400"},
+		{name: "of no stated length", line: "POST /library", body: chunked, status: "400"},
+		{name: "to nothing", line: "POST /nothing", body: sized, status: "404"},
+		{name: "of no stated length, to nothing", line: "POST /nothing", body: chunked, status: "404"},
+		{name: "of a method that is not taken", line: "PUT /library", body: sized, status: "405"},
+		{name: "of a method without a body", line: "GET /library", body: sized, status: "406"},
+		{name: "of another's page", line: "POST /library", header: "Origin: https://evil.example\r\n", body: sized, status: "403"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c, err := net.Dial("tcp", host)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			if err := c.SetReadDeadline(time.Now().Add(patience)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := fmt.Fprintf(c, "%s HTTP/1.1\r\nHost: %s\r\n%s%s", tt.line, host, tt.header, tt.body); err != nil {
+				t.Fatal(err)
+			}
+			answer, err := io.ReadAll(c)
+			if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 "+tt.status) {
+				t.Errorf("%q, %v", answer, err)
+			}
+		})
+	}
+}
+
+// TestLongCall has a call that takes longer than its body could have.
+func TestLongCall(t *testing.T) {
+	s := New(Config{})
+	s.bodyTimeout = 100 * time.Millisecond
+	s.Swap(build(t, 1, nil, librarytest.Binding(upstream(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		time.Sleep(2 * s.bodyTimeout) // the bound is over
+		librarytest.Upstream().ServeHTTP(w, r)
+	})))))
+	url := "http://" + upstream(t, s) + "/library"
+	for _, era := range eras {
+		if status, body := post(t, url, era, "tools/call", `{"name":"get_book","arguments":{"id":"1"}}`); status != http.StatusOK {
+			t.Errorf("%s: %d %s", era, status, body)
+		}
 	}
 }
 

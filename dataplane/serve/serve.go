@@ -21,6 +21,7 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/prometheus/client_golang/prometheus"
@@ -69,15 +70,17 @@ type Config struct {
 // A Server is the handler of an MCP listener. Its methods may be called
 // concurrently.
 type Server struct {
-	version    string
-	maxBody    int64
-	noFastPath bool
-	guard      guard.Guard
-	metrics    *metrics
-	log        *slog.Logger
-	ids        *ids
-	sessions   *sessions // nil: there are none
-	calls      underWay
+	version string
+	maxBody int64
+	// bodyTimeout is bodyTimeout, but for tests.
+	bodyTimeout time.Duration
+	noFastPath  bool
+	guard       guard.Guard
+	metrics     *metrics
+	log         *slog.Logger
+	ids         *ids
+	sessions    *sessions // nil: there are none
+	calls       underWay
 
 	live atomic.Pointer[live] // nil before the first table
 
@@ -112,15 +115,16 @@ func (l *live) document(path string) *table.Document {
 // the first [Server.Swap].
 func New(cfg Config) *Server {
 	s := &Server{
-		version:    cfg.Version,
-		maxBody:    cfg.MaxBody,
-		noFastPath: cfg.NoFastPath,
-		guard:      guard.New(cfg.AllowedHosts, cfg.AllowedOrigins, cfg.PublicURL),
-		metrics:    newMetrics(cfg.Metrics),
-		log:        cfg.Log,
-		ids:        newIDs(),
-		stdio:      map[*endpoint]bool{},
-		first:      make(chan struct{}),
+		version:     cfg.Version,
+		maxBody:     cfg.MaxBody,
+		bodyTimeout: bodyTimeout,
+		noFastPath:  cfg.NoFastPath,
+		guard:       guard.New(cfg.AllowedHosts, cfg.AllowedOrigins, cfg.PublicURL),
+		metrics:     newMetrics(cfg.Metrics),
+		log:         cfg.Log,
+		ids:         newIDs(),
+		stdio:       map[*endpoint]bool{},
+		first:       make(chan struct{}),
 	}
 	if s.maxBody == 0 {
 		s.maxBody = DefaultMaxBody
@@ -201,6 +205,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			panic(http.ErrAbortHandler) // net/http would log what p says
 		}
 	}()
+	boundBody(w, r, s.bodyTimeout)
 	now := s.live.Load()
 	document := now.document(r.URL.Path)
 	check := s.guard.Check
