@@ -35,7 +35,7 @@ type front interface {
 func (n *node) front() front {
 	if n.cfg.Stdio == nil {
 		server := n.httpServer(n.serve)
-		return &httpFront{server, whole.Listener(server, n.cfg.MCP), n.serve}
+		return &httpFront{server, whole.Listener(server, &boundedListener{n.cfg.MCP, writeTimeout}), n.serve}
 	}
 	f := &stdioFront{streams: serve.Stdio{
 		In: n.cfg.Stdio.In, Out: n.cfg.Stdio.Out, Endpoint: n.cfg.Stdio.Endpoint, Patience: n.cfg.DrainTimeout,
