@@ -246,7 +246,9 @@ func (e *endpoint) stream(w http.ResponseWriter, r *http.Request) {
 	defer session.Close()
 	e.watch.streams.Inc()
 	defer e.watch.streams.Dec()
-	transport.ServeHTTP(&sdkWriter{ResponseWriter: w}, r.WithContext(ctx))
+	out := newOutbox(w, cancel)
+	defer out.close()
+	transport.ServeHTTP(&sdkWriter{ResponseWriter: out}, r.WithContext(ctx))
 }
 
 // checkStream returns why a GET does not get a stream; nil when it does.

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"encoding/json"
 	"io"
@@ -24,11 +25,22 @@ func (e *endpoint) forward(w http.ResponseWriter, r *http.Request, m message.Mes
 		e.forwardTo(s.conn, w, r, m)
 	case m.Method == message.MethodInitialize && e.sessions != nil && !inBatch(r.Context()):
 		e.meet(w, r, m)
+	case m.Method == message.MethodListen:
+		e.forwardListen(w, r, m)
 	case !inBatch(r.Context()) && e.streams(m):
 		e.forwardTo(e.sse, w, r, m)
 	default:
 		e.forwardTo(e.http, w, r, m)
 	}
+}
+
+// forwardListen has the SDK answer m, a subscriptions/listen.
+func (e *endpoint) forwardListen(w http.ResponseWriter, r *http.Request, m message.Message) {
+	ctx, end := context.WithCancel(r.Context())
+	defer end()
+	out := newOutbox(w, end)
+	defer out.close()
+	e.forwardTo(e.http, out, r.WithContext(ctx), m)
 }
 
 // forwardTo has the SDK's handler h answer m.

@@ -299,5 +299,7 @@ func (s *session) listen(w http.ResponseWriter, r *http.Request) {
 	defer context.AfterFunc(s.life, cancel)()
 	e.watch.streams.Inc()
 	defer e.watch.streams.Dec()
-	s.conn.ServeHTTP(&sdkWriter{ResponseWriter: w}, r.WithContext(ctx))
+	out := newOutbox(w, cancel)
+	defer out.close()
+	s.conn.ServeHTTP(&sdkWriter{ResponseWriter: out}, r.WithContext(ctx))
 }

@@ -33,6 +33,13 @@ func within(r *http.Request, id string) *http.Request {
 	return r
 }
 
+// open returns how many sessions s has.
+func open(s *Server) int {
+	s.sessions.mu.Lock()
+	defer s.sessions.mu.Unlock()
+	return len(s.sessions.byID)
+}
+
 // bare returns a request without a body.
 func bare(t *testing.T, method, url, session string) *http.Request {
 	t.Helper()
@@ -82,7 +89,7 @@ func TestSession(t *testing.T) {
 				}
 			}
 		}
-		if n := len(s.sessions.byID); n != 0 {
+		if n := open(s); n != 0 {
 			t.Errorf("%d sessions are left", n)
 		}
 	}
@@ -150,11 +157,7 @@ func TestSessionBounds(t *testing.T) {
 	if status, body := send(t, within(posted(t, url+"/elsewhere", "2025-11-25", "ping", `{}`), second)); status != http.StatusNotFound {
 		t.Errorf("a session of another endpoint: %d %s", status, body)
 	}
-	until(t, func() bool {
-		s.sessions.mu.Lock()
-		defer s.sessions.mu.Unlock()
-		return len(s.sessions.byID) == 0
-	})
+	until(t, func() bool { return open(s) == 0 })
 }
 
 // TestSessionIdle lets time go by: a session that nobody uses ends, one in use does
@@ -292,7 +295,7 @@ func TestSessionBatch(t *testing.T) {
 	if err := json.Unmarshal([]byte(got), &answers); err != nil || status != http.StatusOK || len(answers) != 3 {
 		t.Errorf("%d %s", status, got)
 	}
-	if len(s.sessions.byID) != 1 {
+	if open(s) != 1 {
 		t.Error("a batch began a session")
 	}
 }
