@@ -22,7 +22,7 @@ func OpenBatch(h http.Header, body []byte) (messages []json.RawMessage, refused 
 	if refused != nil {
 		return nil, refused
 	}
-	_ = json.Unmarshal(body, &messages) // an array always unmarshals
+	messages = elements(body, MaxBatch+1)
 	switch {
 	case version >= withoutBatches:
 		return nil, notARequest("is a batch, which this revision of the protocol does not have")
@@ -32,6 +32,19 @@ func OpenBatch(h http.Header, body []byte) (messages []json.RawMessage, refused 
 		return nil, notARequest(fmt.Sprintf("is a batch of more than %d messages", MaxBatch))
 	}
 	return messages, nil
+}
+
+// elements returns those of an array, but at most n.
+func elements(data []byte, n int) []json.RawMessage {
+	d := json.NewDecoder(bytes.NewReader(data))
+	_, _ = d.Token() // the bracket
+	var all []json.RawMessage
+	for len(all) < n && d.More() {
+		var one json.RawMessage
+		_ = d.Decode(&one) // a valid value always decodes
+		all = append(all, one)
+	}
+	return all
 }
 
 // IsAnswered reports whether data, an element of a batch, gets an answer: so does what

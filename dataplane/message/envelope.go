@@ -80,7 +80,7 @@ func (e *Envelope) params(v rawjson.Value) bool {
 			}
 			e.Arguments = value
 		case `"_meta"`:
-			if value.Kind() != rawjson.Object {
+			if value.Kind() != rawjson.Object || len(value) > maxAside {
 				return false
 			}
 			e.Meta = value

@@ -45,6 +45,9 @@ func (m *Message) Text(name string) (string, bool) { return text(m.Param[name]) 
 // arguments of a call it is refused later.
 func Open(data []byte) (m Message, refused *Refusal) {
 	envelope, ok := members(data)
+	if len(envelope) > maxMembers {
+		return m, notARequest(fmt.Sprintf("has more than %d members", maxMembers))
+	}
 	if !ok {
 		return m, notARequest("is no object in which each member stands once")
 	}
@@ -75,11 +78,19 @@ func (m *Message) openParams(params json.RawMessage) *Refusal {
 	if params == nil || string(params) == "null" {
 		return nil
 	}
-	var ok bool
-	if m.Param, ok = members(params); !ok {
+	all, ok := members(params)
+	if len(all) > maxMembers {
+		return &Refusal{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("params have more than %d members", maxMembers)}
+	}
+	if !ok {
 		return &Refusal{Code: jsonrpc.CodeInvalidParams, Message: "params are no object in which each member stands once"}
 	}
-	m.Params = params
+	m.Params, m.Param = params, all
+	for _, name := range []string{"_meta", "capabilities"} {
+		if len(bytes.TrimSpace(m.Param[name])) > maxAside {
+			return &Refusal{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("%s is longer than %d bytes", name, maxAside)}
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(m.Param)) {
 		if m.Method == MethodCall && name == "arguments" {
 			continue
@@ -256,15 +267,26 @@ func methodOf(name string) (method, bool) {
 	return method{}, false
 }
 
+// What is taken apart costs many times the bytes that it came as. Arguments of a call are
+// not taken apart here.
+const (
+	// maxMembers is how many members a message, and its params, can have.
+	maxMembers = 1000
+	// maxAside is how long "_meta" and the capabilities of a client can be, in bytes: they
+	// hold anything, and the SDK takes all of it apart.
+	maxAside = 256 << 10
+)
+
 // members returns the members of an object by name. It reports false when the JSON
-// value data is something else, or has a member twice.
+// value data is something else, or has a member twice; and when it has more than
+// maxMembers, with one more than that.
 func members(data []byte) (map[string]json.RawMessage, bool) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	if brace, err := d.Token(); err != nil || brace != json.Delim('{') {
 		return nil, false
 	}
 	all := map[string]json.RawMessage{}
-	for d.More() {
+	for len(all) <= maxMembers && d.More() {
 		token, _ := d.Token()
 		name, ok := token.(string)
 		var value json.RawMessage
@@ -273,7 +295,7 @@ func members(data []byte) (map[string]json.RawMessage, bool) {
 		}
 		all[name] = value
 	}
-	return all, true
+	return all, len(all) <= maxMembers
 }
 
 // text returns what the JSON string data says, and false when it is something else.

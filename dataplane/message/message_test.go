@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -153,6 +154,48 @@ func TestCheckMet(t *testing.T) {
 		if m, _ := Open([]byte(data)); m.CheckMet("") != nil {
 			t.Errorf("%s is refused", data)
 		}
+	}
+}
+
+// TestCostly holds that what would cost many times its bytes to take apart is refused before
+// it does.
+func TestCostly(t *testing.T) {
+	var many strings.Builder
+	for i := range 200_000 {
+		fmt.Fprintf(&many, `,"%x":1`, i)
+	}
+	const ones = `1,1,1,1,1,1,1,1,`
+	params := func(members string) string {
+		return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_book"` + members + `}}`
+	}
+	tests := []struct{ name, body, want string }{
+		{"batch", `[` + strings.Repeat(ones, 100_000) + `1]`, "the message is a batch of more than 100 messages"},
+		{"message", `{"jsonrpc":"2.0","id":1,"method":"ping"` + many.String() + `}`, "the message has more than 1000 members"},
+		{"params", params(many.String()), "params have more than 1000 members"},
+		{"_meta", params(`,"_meta":{"x":1` + many.String() + `}`), "_meta is longer than 262144 bytes"},
+		{"an array in _meta", params(`,"_meta":{"x":[` + strings.Repeat(ones, 100_000) + `1]}`), "_meta is longer than 262144 bytes"},
+		{"capabilities", strings.Replace(params(`,"capabilities":{"experimental":{"x":1`+many.String()+`}}`), MethodCall, MethodInitialize, 1), "capabilities is longer than 262144 bytes"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			body := []byte(tt.body)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			var refused *Refusal
+			if IsBatch(body) {
+				_, refused = OpenBatch(header(""), body)
+			} else {
+				_, refused = Open(body)
+			}
+			runtime.ReadMemStats(&after)
+			if refused == nil || refused.Message != tt.want {
+				t.Errorf("refused is %+v, want %q", refused, tt.want)
+			}
+			// What is one value is copied as a whole, while there is more to read.
+			if cost := after.TotalAlloc - before.TotalAlloc; cost > 10*uint64(len(body)) {
+				t.Errorf("%d bytes take %d", len(body), cost)
+			}
+		})
 	}
 }
 
