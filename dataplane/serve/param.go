@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/bindery-dev/bindery/dataplane/call"
 	"github.com/bindery-dev/bindery/dataplane/message"
 	"github.com/bindery-dev/bindery/dataplane/rawjson"
 	"github.com/bindery-dev/bindery/dataplane/table"
@@ -32,7 +33,14 @@ func (e *endpoint) checkSaid(h http.Header, m message.Message) *message.Refusal 
 	if tool == nil {
 		return nil // the call is refused for that
 	}
-	if header := unsaid(h, tool, rawjson.Value(m.Param["arguments"])); header != "" {
+	var arguments rawjson.Value
+	if sent := m.Param["arguments"]; sent != nil && len(tool.Said) > 0 {
+		var err error
+		if arguments, err = rawjson.Parse(sent, call.MaxDepth); err != nil {
+			return nil // as above
+		}
+	}
+	if header := unsaid(h, tool, arguments); header != "" {
 		return message.Mismatch(header)
 	}
 	return nil

@@ -60,6 +60,9 @@ func TestParamHeaders(t *testing.T) {
 		{"an integer that is not exact", `{"id":"1","count":9007199254740993}`, http.Header{count: {"9007199254740992"}}, true},
 		{"another boolean", `{"id":"1","loud":true}`, http.Header{loud: {"false"}}, true},
 		{"a value of another kind", `{"id":"1","region":["eu"]}`, http.Header{region: {"eu"}}, true},
+		{"a name that is no text, which the call is refused for", `{"\ud800":1,"id":"1"}`, http.Header{region: {"eu"}}, false},
+		{"no text, which the call is refused for", `{"id":"1","region":"\udfff"}`, http.Header{region: {"eu"}}, false},
+		{"an argument twice, which the call is refused for", `{"id":"1","region":"us","region":"us"}`, http.Header{region: {"eu"}}, false},
 		{"one of two", `{"id":"1","region":"eu","count":5}`, http.Header{region: {"eu"}}, true},
 	}
 	for _, tt := range tests {
