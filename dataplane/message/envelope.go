@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strconv"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -80,7 +81,7 @@ func (e *Envelope) params(v rawjson.Value) bool {
 			}
 			e.Arguments = value
 		case `"_meta"`:
-			if value.Kind() != rawjson.Object || len(value) > maxAside {
+			if value.Kind() != rawjson.Object || len(value) > maxAside || !areDoubles(value) {
 				return false
 			}
 			e.Meta = value
@@ -89,6 +90,17 @@ func (e *Envelope) params(v rawjson.Value) bool {
 		}
 	}
 	return e.Tool != ""
+}
+
+// areDoubles reports whether there is a double near each number in v, as the SDK wants it of
+// what it reads by no schema.
+func areDoubles(v rawjson.Value) bool {
+	for number := range v.Numbers() {
+		if _, err := strconv.ParseFloat(string(number), 64); err != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // era holds "_meta" and the headers to the rules of the request's protocol version.

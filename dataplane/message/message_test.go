@@ -62,7 +62,7 @@ func FuzzEnvelope(f *testing.F) {
 		plainCall, modernCall, `[` + plainCall + `]`, `{`, `null`, plainCall + plainCall, " " + plainCall + "\n", strings.Replace(plainCall, "1}", "1.5e3}", 1), strings.Replace(plainCall, `"get_book"`, `"get\u005fbook"`, 1),
 		strings.Replace(plainCall, `"id":1`, `"id":"a"`, 1), strings.Replace(plainCall, `"id":1`, `"id":null`, 1), strings.Replace(plainCall, `"id":1`, `"id":1,"id":2`, 1), strings.Replace(plainCall, `"id":1`, `"i\u0064":1`, 1),
 		strings.Replace(plainCall, `"params"`, `"result"`, 1), strings.Replace(plainCall, `"arguments":{"id":"1"}`, `"arguments":[]`, 1), strings.Replace(plainCall, `"arguments":{"id":"1"}`, `"arguments":{"id":1,"id":2}`, 1),
-		strings.Replace(modernCall, `"name":"t"`, `"name":7`, 1), strings.Replace(modernCall, `{"form":{}}`, `7`, 1), strings.Replace(modernCall, Modern, "2025-11-25", 1),
+		strings.Replace(modernCall, `"name":"t"`, `"name":7`, 1), strings.Replace(modernCall, `"_meta":{`, `"_meta":{"x":[1e400],`, 1), strings.Replace(modernCall, `{"form":{}}`, `7`, 1), strings.Replace(modernCall, Modern, "2025-11-25", 1),
 	} {
 		for _, version := range []string{"", "2025-11-25", Modern, "1999-01-01"} {
 			f.Add(body, version, "get_book")
@@ -188,7 +188,7 @@ func TestCostly(t *testing.T) {
 				_, refused = Open(body)
 			}
 			runtime.ReadMemStats(&after)
-			if refused == nil || refused.Message != tt.want {
+			if _, ok := OpenEnvelope(header(""), body); ok || refused == nil || refused.Message != tt.want {
 				t.Errorf("refused is %+v, want %q", refused, tt.want)
 			}
 			// What is one value is copied as a whole, while there is more to read.

@@ -247,7 +247,7 @@ func bodies() []string {
 	for _, hints := range []string{
 		`"openai/locale":"de-CH"`, `"openai/locale":7`, `"webplus/i18n":"fr"`, `"openai/locale":"\u0064e","openai/userAgent":"ChatGPT/1"`,
 		`"openai/userAgent":"S\u00e3o"`, `"openai/userAgent":-122.4190`, `"openai/userAgent":1e21`, `"openai/userAgent":true`, `"openai/userAgent":{"a":1}`,
-		`"openai/userAgent":null`, `"openai/userAgent":"<&>"`, `"openai/userAgent":"a\nb","openai/locale":""`,
+		`"x":1e400`, `"x":{"y":[-1e400]}`, `"x":1e-400`, `"x":"1e400"`, `"openai/userAgent":null`, `"openai/userAgent":"<&>"`, `"openai/userAgent":"a\nb","openai/locale":""`,
 	} {
 		all = append(all, call("1", `"name":"get_book","arguments":{"id":"1"},"_meta":{`+hints+`}`),
 			call("1", `"name":"get_book","arguments":{"id":"missing"},`+strings.Replace(modernMeta, "{", "{"+hints+",", 1)))
