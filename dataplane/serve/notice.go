@@ -3,6 +3,7 @@ package serve
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"slices"
 	"sync"
 	"time"
@@ -28,12 +29,7 @@ const (
 // the function that it returns is called. logged says that the client can have asked for
 // logs.
 func narrate(ctx context.Context, tool *table.Tool, req *mcp.CallToolRequest, logged bool) (end func()) {
-	n, token := tool.Notices, req.Params.GetProgressToken()
-	switch token.(type) {
-	case string, float64:
-	default:
-		token = nil
-	}
+	n, token := tool.Notices, json.RawMessage(progressToken(req.Params.Meta))
 	progress, logs := n.GetProgress() != nil && token != nil, n.GetLog() != nil && logged
 	if !progress && !logs {
 		return func() {}
@@ -60,6 +56,16 @@ func narrate(ctx context.Context, tool *table.Tool, req *mcp.CallToolRequest, lo
 		}
 	})
 	return func() { cancel(); told.Wait() }
+}
+
+// progressToken returns the token of a request with meta, as it was written; nil when there
+// is none that MCP knows.
+func progressToken(meta mcp.Meta) rawjson.Value {
+	token := rawMeta(meta).Member(keyProgress)
+	if k := token.Kind(); k != rawjson.String && k != rawjson.Number {
+		return nil
+	}
+	return token
 }
 
 func levelOf(l irv1.LogLevel) mcp.LoggingLevel {

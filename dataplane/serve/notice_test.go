@@ -133,6 +133,36 @@ func TestNoNotices(t *testing.T) {
 	}
 }
 
+// TestProgressTokens has tokens of every form: they come back as they were sent, also those
+// that no double is.
+func TestProgressTokens(t *testing.T) {
+	proof.Ran(t)
+	for _, token := range []string{`7`, `9007199254740993`, `-12345678901234567890`, `1e2`, `"a"`, `"\u0041<&>"`} {
+		for _, version := range eras {
+			release := make(chan struct{})
+			_, url := serving(t, Config{}, slow(t, release))
+			body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_book","arguments":{"id":"1"},"_meta":{"progressToken":` + token + `}}}`
+			if version >= message.Modern {
+				body = strings.Replace(body, `"_meta":{`, strings.TrimSuffix(modernMeta, "}")+`,`, 1)
+			}
+			r := withBody(t, posted(t, url+"/library", version, message.MethodCall, `{"name":"get_book"}`), body)
+			r.Header.Set("Content-Type", "application/json")
+			r.Header.Set("Accept", "application/json, text/event-stream")
+			resp, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			notice := make([]byte, 1<<10)
+			n, err := resp.Body.Read(notice)
+			if err != nil || !strings.Contains(string(notice[:n]), `"progressToken":`+token+`,`) {
+				t.Errorf("%s: %s: %d %v %s", version, token, resp.StatusCode, err, notice[:n])
+			}
+			close(release)
+			resp.Body.Close()
+		}
+	}
+}
+
 // TestLateError has a call fail after its client heard of it, with an error that would
 // have a status of its own.
 func TestLateError(t *testing.T) {
