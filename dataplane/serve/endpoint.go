@@ -49,7 +49,7 @@ func (s *Server) newEndpoint(path string) *endpoint {
 		SubscribeHandler:   accept[*mcp.SubscribeRequest],
 		UnsubscribeHandler: accept[*mcp.UnsubscribeRequest],
 	})
-	e.mcp.AddReceivingMiddleware(e.survive, e.endListening, e.introduce, e.setLevel, e.answerTools)
+	e.mcp.AddReceivingMiddleware(e.survive, findWait, e.endListening, e.introduce, e.setLevel, e.answerTools)
 	options := mcp.StreamableHTTPOptions{
 		Stateless:                    true,
 		DisableLocalhostProtection:   true, // guard checks more

@@ -58,6 +58,7 @@ func (e *endpoint) forwardTo(h http.Handler, w http.ResponseWriter, r *http.Requ
 	r.Body = io.NopCloser(bytes.NewReader(m.Request(out.stand)))
 	if s := sessionOf(r.Context()); s != nil {
 		defer s.note(m.ID, s.cancelForwarded(out.stand))()
+		defer s.keepWait(r)()
 	}
 	h.ServeHTTP(out, r)
 }

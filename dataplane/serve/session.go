@@ -62,6 +62,7 @@ type session struct {
 	busy    int                              // requests that are being answered
 	idle    *time.Timer                      // ends the session
 	running map[string]func(r *http.Request) // by the ID of a request in flight: cancels it
+	waits   map[string]*wait                 // by headerWait of a request in flight
 }
 
 // open begins a session of e for a client that asks for version. It is busy until it
@@ -70,7 +71,7 @@ func (all *sessions) open(e *endpoint, version string) (*session, *message.Refus
 	if e.life.Err() != nil {
 		return nil, stopping()
 	}
-	s := &session{id: rand.Text(), endpoint: e, version: spoken(version, nil), owner: all, busy: 1, running: map[string]func(*http.Request){}}
+	s := &session{id: rand.Text(), endpoint: e, version: spoken(version, nil), owner: all, busy: 1, running: map[string]func(*http.Request){}, waits: map[string]*wait{}}
 	s.life, s.die = context.WithCancel(e.life)
 	s.idle = time.AfterFunc(sessionIdle, s.end)
 	s.idle.Stop()

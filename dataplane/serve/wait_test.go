@@ -33,6 +33,24 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
+// In a session the client is told, too, also by the answer of a tool that could have asked.
+func TestRetryAfterInSession(t *testing.T) {
+	busy := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "7")
+		w.WriteHeader(http.StatusTooManyRequests)
+	})
+	for _, noFastPath := range []bool{false, true} {
+		_, url := serving(t, Config{Stateful: true, NoFastPath: noFastPath}, lender(upstream(t, busy)))
+		id, _ := met(t, url+"/library", "2025-11-25")
+		for _, params := range []string{`{"name":"get_book","arguments":{"id":"1"}}`, `{"name":"lend_book","arguments":{"book":"plain"}}`} {
+			resp, body := exchange(t, within(posted(t, url+"/library", "2025-11-25", "tools/call", params), id))
+			if got := resp.Header.Get("Retry-After"); got != "7" {
+				t.Errorf("%s, without the fast path %t: Retry-After is %q: %s", params, noFastPath, got, body)
+			}
+		}
+	}
+}
+
 // Of several waits the longest counts, in whole seconds that are never too few; when
 // the response is over nothing is touched any more.
 func TestLongestWait(t *testing.T) {
