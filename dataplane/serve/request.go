@@ -34,14 +34,24 @@ func refuse(w http.ResponseWriter, r message.Refusal) {
 	_, _ = w.Write(refusalMessage(id, &call.Error{Code: int(r.Code), Message: r.Message, Data: r.Data}))
 }
 
-// readWhole reads the body of r in one buffer when its length is stated.
+// maxAhead is how much of a body there is room for before any of it has arrived, in bytes.
+const maxAhead = 64 << 10
+
+// readWhole reads the body of r, in one buffer when its length is stated and not more than
+// maxAhead. A longer one has room for twice what has arrived: many clients could each state
+// a length and send nothing.
 func readWhole(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	if r.ContentLength < 0 || r.ContentLength > limit {
 		return io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 	}
-	body := make([]byte, r.ContentLength)
-	_, err := io.ReadFull(r.Body, body)
-	return body, err
+	body, all := []byte(nil), int(r.ContentLength)
+	for room := min(all, maxAhead); ; room = min(all, 2*room) {
+		read := len(body)
+		body = append(make([]byte, 0, room), body...)[:room]
+		if _, err := io.ReadFull(r.Body, body[read:]); err != nil || room == all {
+			return body, err
+		}
+	}
 }
 
 // boundBody has the body of r, if there is one, arrive within d.

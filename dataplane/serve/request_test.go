@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -140,6 +141,28 @@ func TestLongCall(t *testing.T) {
 		if status, body := post(t, url, era, "tools/call", `{"name":"get_book","arguments":{"id":"1"}}`); status != http.StatusOK {
 			t.Errorf("%s: %d %s", era, status, body)
 		}
+	}
+}
+
+// TestStatedLength has bodies of each length that is stated: each is read as it is, and
+// costs no more than a few times what arrives.
+func TestStatedLength(t *testing.T) {
+	const limit = DefaultMaxBody
+	for _, n := range []int{0, 1, maxAhead - 1, maxAhead, maxAhead + 1, 3 * maxAhead, limit} {
+		want := strings.Repeat("x", n)
+		r := httptest.NewRequest(http.MethodPost, "/library", strings.NewReader(want))
+		if got, refused := readBody(httptest.NewRecorder(), r, limit); refused != nil || string(got) != want {
+			t.Errorf("%d bytes: %d arrived, %+v", n, len(got), refused)
+		}
+	}
+	r := httptest.NewRequest(http.MethodPost, "/library", strings.NewReader("{"))
+	r.ContentLength = limit
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, refused := readBody(httptest.NewRecorder(), r, limit)
+	runtime.ReadMemStats(&after)
+	if cost := after.TotalAlloc - before.TotalAlloc; refused == nil || cost > 4*maxAhead {
+		t.Errorf("refused is %+v, and it took %d bytes", refused, cost)
 	}
 }
 
