@@ -17,7 +17,7 @@ import (
 // TestCutShort: who does not hear how an apply ends hears what becomes of it.
 func TestCutShort(t *testing.T) {
 	known := &adminv1.Revision{Group: "shop", Generation: &discoveryv1.Generation{Number: 7}}
-	gone := &operator.Unreachable{Addr: "127.0.0.1:7700", Err: errors.New("error reading from server: EOF")}
+	gone := &operator.Unreachable{Addr: "127.0.0.1:7700", Lost: true, Err: errors.New("error reading from server: EOF")}
 	full := &operator.Unreachable{Addr: "127.0.0.1:7700", Err: errors.New("no revision was stored")}
 	const stored = ": revision 7 of group shop is stored, and nodes go on to it by themselves: see bindery nodes, or go back with bindery rollback"
 	const unknown = " before a revision was stored, as far as is known: see bindery revisions --group GROUP, and apply again if it is not there"

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/user"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -85,10 +84,10 @@ func withControlPlane(c *cobra.Command, addr string, do func(*operator.Client) e
 }
 
 // brokeOff reports whether the connection with a control plane that had answered is no
-// more. gRPC tells by the message only.
+// more.
 func brokeOff(err error) bool {
-	lost := (*operator.Unreachable)(nil)
-	return errors.As(err, &lost) && !lost.Down && strings.Contains(lost.Error(), "error reading from server: ")
+	plane := (*operator.Unreachable)(nil)
+	return errors.As(err, &plane) && plane.Lost
 }
 
 // author is who an operator is to the control plane: the name of the account.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"time"
 
@@ -56,6 +57,7 @@ type Client struct {
 type Unreachable struct {
 	Addr string
 	Down bool // nobody answered at all
+	Lost bool // it answered, and then the connection broke
 	Err  error
 }
 
@@ -198,6 +200,7 @@ func (c *Client) until(timeout *durationpb.Duration, cancel context.CancelCauseF
 	if wait <= 0 {
 		wait = defaultTimeout
 	}
+	wait = min(wait, math.MaxInt64-c.margin) // no timeout is too long
 	return time.AfterFunc(wait+c.margin, func() { cancel(errLate) }).Stop
 }
 
@@ -302,9 +305,10 @@ func (c *Client) failure(err error) error {
 	case codes.Canceled:
 		return context.Canceled
 	}
-	// gRPC tells by the message only whether a connection came about.
+	// gRPC tells by the message only whether a connection came about, and whether it broke.
 	if _, cause, ok := strings.Cut(s.Message(), "Error while dialing: "); ok {
 		return &Unreachable{Addr: c.addr, Down: true, Err: errors.New(strings.TrimSuffix(cause, `"`))}
 	}
-	return &Unreachable{Addr: c.addr, Err: errors.New(s.Message())}
+	lost := strings.Contains(s.Message(), "error reading from server: ") || strings.Contains(s.Message(), "keepalive ping failed ")
+	return &Unreachable{Addr: c.addr, Lost: lost, Err: errors.New(s.Message())}
 }

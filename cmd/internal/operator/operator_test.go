@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"net"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"google.golang.org/grpc"
@@ -190,7 +192,7 @@ func TestSilentEnd(t *testing.T) {
 			defer cancel()
 			err = request(ctx, c, time.Hour, func() { quiet.begun.Store(true) })
 			unreachable := &Unreachable{}
-			if !errors.As(err, &unreachable) || ctx.Err() != nil {
+			if !errors.As(err, &unreachable) || !unreachable.Lost || ctx.Err() != nil {
 				t.Errorf("error is %v", err)
 			}
 		})
@@ -214,4 +216,17 @@ func TestLate(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestLongWait has an operator wait for as long as a duration can be.
+func TestLongWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		c := &Client{margin: margin}
+		stop := c.until(durationpb.New(math.MaxInt64), cancel)
+		time.Sleep(24 * time.Hour)
+		if stop(); ctx.Err() != nil {
+			t.Errorf("ended for %v", context.Cause(ctx))
+		}
+	})
 }
