@@ -57,12 +57,14 @@ func (s *Server) join(st *stream) *group {
 	return g
 }
 
-// leave ends a stream. Its node is forgotten when it stays away, or when too many others
-// have gone since.
+// leave ends a stream. Its node, if it has no newer one, is forgotten when it stays away,
+// or when too many others have gone since.
 func (s *Server) leave(g *group, st *stream) {
-	g.disconnect(st)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if !g.disconnect(st) {
+		return
+	}
 	s.away.add(member{st.hello.GetGroup(), st.hello.GetNode()}, time.Now())
 	if s.away.order.Len() > s.cfg.Remember {
 		longest, _ := s.away.first()
@@ -96,8 +98,8 @@ func (s *Server) forgetDue() {
 	s.forgetLater()
 }
 
-// forget drops a node unless it is connected, and its group if nothing is left of that.
-// The caller holds the lock.
+// forget drops a node that is away, and its group if nothing is left of that. The caller
+// holds the lock.
 func (s *Server) forget(d departure) {
 	s.away.remove(d.member)
 	g := s.groups[d.group]

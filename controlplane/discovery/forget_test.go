@@ -69,8 +69,8 @@ func TestForgotten(t *testing.T) {
 	})
 }
 
-// TestRemember holds that of nodes that are gone only so many are known, and of one that
-// goes again and again only one.
+// TestRemember holds that of nodes that are gone only so many are known, of one that goes
+// again and again only one, and that one which is there takes no other's place.
 func TestRemember(t *testing.T) {
 	s := New(Config{Remember: 3})
 	for i := range 100 {
@@ -81,6 +81,19 @@ func TestRemember(t *testing.T) {
 	}
 	for i := range 100 {
 		visit(s, rollout.Stream(100+i), "g98", "a")
+	}
+	if got := names(s); !slices.Equal(got, []string{"g97", "g98", "g99"}) || s.away.order.Len() != 3 {
+		t.Errorf("the groups are %v, and %d nodes are gone", got, s.away.order.Len())
+	}
+	var older *stream
+	for i := range 100 { // whose streams each overtake the one before
+		newer := &stream{id: rollout.Stream(300 + i), hello: &discoveryv1.Hello{Node: "b", Boot: "1", Group: "g98"}}
+		newer.ending.Do(func() {}) // there is nobody to tell
+		g := s.join(newer)
+		if older != nil {
+			s.leave(g, older)
+		}
+		older = newer
 	}
 	if got := names(s); !slices.Equal(got, []string{"g97", "g98", "g99"}) || s.away.order.Len() != 3 {
 		t.Errorf("the groups are %v, and %d nodes are gone", got, s.away.order.Len())

@@ -130,12 +130,14 @@ func (g *group) connect(st *stream) {
 	})
 }
 
-func (g *group) disconnect(st *stream) {
+// disconnect ends a stream and reports whether its node has no other.
+func (g *group) disconnect(st *stream) (gone bool) {
 	g.do(func(m *rollout.Group, now time.Time) []rollout.Action {
 		delete(g.streams, st.id)
-		m.Disconnect(now, st.id)
+		gone = m.Disconnect(now, st.id)
 		return nil
 	})
+	return gone
 }
 
 // forget drops a node if it has been disconnected since the given time.

@@ -150,15 +150,17 @@ func (g *Group) Connect(at time.Time, s Stream, hello *discoveryv1.Hello) []Acti
 	return append(actions, g.settle(at, n)...)
 }
 
-// Disconnect ends a stream. It does nothing to a node that has a newer one.
-func (g *Group) Disconnect(at time.Time, s Stream) {
+// Disconnect ends a stream and reports whether its node is disconnected by that. It does
+// nothing to a node that has a newer one.
+func (g *Group) Disconnect(at time.Time, s Stream) bool {
 	n := g.streams[s]
 	if n == nil {
-		return
+		return false
 	}
 	delete(g.streams, s)
 	n.stream, n.offered = 0, nil
 	g.settle(at, n)
+	return true
 }
 
 // Ack says that the node of s runs gen, and how long it took to begin to.
