@@ -55,6 +55,8 @@ func (s *Server) Declare(src Source) {
 // is logged, and is visible in GetStatus until the next good one.
 func (s *Server) Follow(ctx context.Context, src Source) {
 	wait := sourceRetry
+	look := time.NewTicker(sourceRetry) // one for all reads: directories that fail come round as often
+	defer look.Stop()
 	for {
 		var again <-chan time.Time
 		problem, fault := s.read(ctx, src)
@@ -69,7 +71,7 @@ func (s *Server) Follow(ctx context.Context, src Source) {
 			again = time.After(wait)
 			wait = min(2*wait, maxRetry)
 		}
-		changed, on := s.await(ctx, src, again)
+		changed, on := s.await(ctx, src, again, look.C)
 		if !on {
 			return
 		}
@@ -80,17 +82,16 @@ func (s *Server) Follow(ctx context.Context, src Source) {
 }
 
 // await waits until the directory may have changed or again receives, and leads nodes on
-// meanwhile. It returns whether it was a change, and whether to go on.
-func (s *Server) await(ctx context.Context, src Source, again <-chan time.Time) (changed, on bool) {
-	look := time.NewTicker(sourceRetry)
-	defer look.Stop()
+// meanwhile, whenever look receives. It returns whether it was a change, and whether to go
+// on.
+func (s *Server) await(ctx context.Context, src Source, again, look <-chan time.Time) (changed, on bool) {
 	for {
 		select {
 		case _, open := <-src.Changed:
 			return true, open
 		case <-again:
 			return false, true
-		case <-look.C:
+		case <-look:
 			s.lead(ctx, src)
 		case <-ctx.Done():
 			return false, false
