@@ -30,7 +30,8 @@ func Usagef(format string, args ...any) error { return UsageError{fmt.Errorf(for
 func (e UsageError) Unwrap() error { return e.error }
 
 // Execute runs cmd, a command without subcommands, and returns the exit code of the
-// process. "version" and "help" alone mean the flags of these names. It ends when ctx is done or the process is told to stop, as [Context] says.
+// process. "version" and "help" alone mean the flags of these names. It ends when ctx is
+// done or the process is told to stop, as [Context] says.
 func Execute(ctx context.Context, cmd *cobra.Command, args []string, stdout, stderr io.Writer) int {
 	ctx, stop := Context(ctx)
 	defer stop()
