@@ -33,6 +33,11 @@ type Config struct {
 	Nodes   *discovery.Server
 	Compile Compile
 
+	// Retry is how long after a failure that is not the sources' fault, such as a full
+	// disk, a directory is read again, and how often a group that a directory feeds is
+	// looked at for nodes that have to be led on; default 10 s.
+	Retry time.Duration
+
 	Build  string            // the version to report
 	Log    *slog.Logger      // nil: none
 	OnStep func(step string) // called concurrently for different groups; nil: nothing
@@ -62,6 +67,9 @@ func New(cfg Config) *Server {
 	}
 	if cfg.OnStep == nil {
 		cfg.OnStep = func(string) {}
+	}
+	if cfg.Retry == 0 {
+		cfg.Retry = 10 * time.Second
 	}
 	return &Server{
 		cfg: cfg, started: time.Now(), stopping: make(chan struct{}),

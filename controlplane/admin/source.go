@@ -13,11 +13,6 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
-// sourceRetry is how long after a failure that is not the sources' fault, such as a
-// full disk, a directory is read again; and how often a group that a directory feeds is
-// looked at for nodes that have to be led on.
-const sourceRetry = 10 * time.Second
-
 // maxRetry is the longest time until sources that went beyond a limit of compiling are
 // tried again: a busy machine may be why, and otherwise each try costs all of the limit.
 const maxRetry = 10 * time.Minute
@@ -54,8 +49,8 @@ func (s *Server) Declare(src Source) {
 // until ctx is done or Changed is closed. A bad change keeps the current revision,
 // is logged, and is visible in GetStatus until the next good one.
 func (s *Server) Follow(ctx context.Context, src Source) {
-	wait := sourceRetry
-	look := time.NewTicker(sourceRetry) // one for all reads: directories that fail come round as often
+	wait := s.cfg.Retry
+	look := time.NewTicker(s.cfg.Retry) // one for all reads: directories that fail come round as often
 	defer look.Stop()
 	for {
 		var again <-chan time.Time
@@ -66,7 +61,7 @@ func (s *Server) Follow(ctx context.Context, src Source) {
 		s.note(src, problem)
 		switch fault {
 		case ours:
-			again = time.After(sourceRetry)
+			again = time.After(s.cfg.Retry)
 		case unclear:
 			again = time.After(wait)
 			wait = min(2*wait, maxRetry)
@@ -76,7 +71,7 @@ func (s *Server) Follow(ctx context.Context, src Source) {
 			return
 		}
 		if changed {
-			wait = sourceRetry
+			wait = s.cfg.Retry
 		}
 	}
 }

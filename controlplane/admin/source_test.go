@@ -40,7 +40,7 @@ func TestLedWhileUnreadable(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		go s.Follow(ctx, src)
-		time.Sleep(10*sourceRetry + 1)
+		time.Sleep(10*s.cfg.Retry + 1)
 		if got := kv.times.Load(); got < 9 {
 			t.Errorf("it was looked at %d times", got)
 		}

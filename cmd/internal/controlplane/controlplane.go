@@ -52,6 +52,7 @@ type Config struct {
 
 	// Sources are directories that feed groups, each group one at most.
 	Sources []Source
+	Retry   time.Duration // as in [admin.Config]
 
 	Log    *slog.Logger      // nil: none
 	OnStep func(step string) // called concurrently; nil: nothing
@@ -128,7 +129,7 @@ func newServer(cfg Config, st *store.Store) *server {
 	return &server{
 		cfg: cfg, nodes: nodes, metrics: m, health: health.NewServer(),
 		admin: admin.New(admin.Config{
-			Store: st, Nodes: nodes, Compile: m.timed(cfg.Compile),
+			Store: st, Nodes: nodes, Compile: m.timed(cfg.Compile), Retry: cfg.Retry,
 			Build: build.Version(), Log: cfg.Log, OnStep: m.stored(cfg.OnStep),
 		}),
 	}

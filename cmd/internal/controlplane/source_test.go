@@ -193,13 +193,12 @@ func TestSourceStandsUnchanged(t *testing.T) {
 // TestSourceBeyondALimit has a directory take too much to compile, as any may while its
 // machine is busy: it is tried again by itself.
 func TestSourceBeyondALimit(t *testing.T) {
-	t.Parallel() // with the others that wait for the next look
 	m := newMount(t, "one")
-	var calls atomic.Int32
+	var idle atomic.Bool
 	p := start(t, t.TempDir(), "", func(c *Config) {
-		c.Sources = []Source{{Group: "default", Dir: m.dir}}
+		c.Sources, c.Retry = []Source{{Group: "default", Dir: m.dir}}, 50*time.Millisecond
 		c.Compile = func(ctx context.Context, s *sourcev1.Sources) (*sourcev1.Compiled, error) {
-			if calls.Add(1) == 1 {
+			if !idle.Load() {
 				return &sourcev1.Compiled{Diagnostics: []*sourcev1.Diagnostic{{
 					Severity: sourcev1.Severity_SEVERITY_ERROR, Code: "compile-limit", Message: "took longer than 10s",
 				}}}, nil
@@ -208,6 +207,7 @@ func TestSourceBeyondALimit(t *testing.T) {
 		}
 	})
 	p.until(func(g *adminv1.GroupStatus) bool { return g.GetSourceError() == "took longer than 10s" })
+	idle.Store(true)
 	p.until(func(g *adminv1.GroupStatus) bool {
 		return g.GetRevision().GetGeneration().GetNumber() == 1 && g.GetSourceError() == ""
 	})
@@ -235,9 +235,10 @@ func TestSourcePanics(t *testing.T) {
 // TestRestoredSource brings back an older store under a directory: what that says is led
 // above what the nodes run, also when they come after it was read.
 func TestRestoredSource(t *testing.T) {
-	t.Parallel()
 	m := newMount(t, "one")
-	fed := func(c *Config) { c.Sources = []Source{{Group: "default", Dir: m.dir}} }
+	fed := func(c *Config) {
+		c.Sources, c.Retry = []Source{{Group: "default", Dir: m.dir}}, 50*time.Millisecond
+	}
 	data, old := t.TempDir(), t.TempDir()
 	p := start(t, data, "", fed)
 	a := join(t, "a", nil, p.addr)
