@@ -12,7 +12,8 @@ import (
 //
 // A symbolic link is followed. A file that is there keeps its mode, and its owner where
 // this process may give that; a new one has the mode 0644. What is there and is no
-// regular file, such as a device or a pipe, is written to and stays what it is.
+// regular file, such as a device or a pipe, is written to and stays what it is; so is the
+// place to which a link leads where there is nothing.
 func replaceFile(name string, data []byte) error {
 	info, err := os.Stat(name)
 	switch {

@@ -14,6 +14,7 @@ import (
 	"github.com/bindery-dev/bindery/dataplane/message"
 	"github.com/bindery-dev/bindery/dataplane/serve"
 	"github.com/bindery-dev/bindery/dataplane/turn"
+	discoveryv1 "github.com/bindery-dev/bindery/proto/bindery/discovery/v1"
 	irv1 "github.com/bindery-dev/bindery/proto/bindery/ir/v1"
 )
 
@@ -34,6 +35,7 @@ func TestLimitsDoc(t *testing.T) {
 		fmt.Sprintf("bundle | %d MiB |", irv1.MaxBundle>>20),
 		fmt.Sprintf("one binding, schema or file of a bundle | %d MiB |", irv1.MaxBlob>>20),
 		fmt.Sprintf("tools of an endpoint | %s |", thousands(irv1.MaxTools)),
+		fmt.Sprintf("labels of a node | %d KiB |", discoveryv1.MaxLabels>>10),
 		fmt.Sprintf("wait of `bindery apply` for nodes | %d s |", defaultTimeout/time.Second),
 	} {
 		if !strings.Contains(string(doc), "| "+row) {

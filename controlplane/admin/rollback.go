@@ -55,16 +55,22 @@ func (s *Server) restore(ctx context.Context, req *adminv1.RollbackRequest) (adm
 		}
 		return adminv1.Result_RESULT_UNCHANGED, head, nil
 	}
-	d, err := s.draft(&adminv1.Revision{
+	r, err := s.repeat(ctx, &adminv1.Revision{
 		Group: req.GetGroup(), Author: req.GetAuthor(), Created: timestamppb.Now(), Message: req.GetMessage(),
-	}, head)
-	if err != nil {
-		return 0, nil, err
-	}
-	r, err := s.commit(ctx, req.GetGroup(), func(ctx context.Context) (*adminv1.Revision, error) {
-		return s.cfg.Store.Repeat(ctx, d, to.GetGeneration().GetNumber())
-	})
+	}, head, to)
 	return adminv1.Result_RESULT_STORED, r, err
+}
+
+// repeat stores next, which comes after head and has what old has, and offers it. The
+// caller holds the lock of changing.
+func (s *Server) repeat(ctx context.Context, next, head, old *adminv1.Revision) (*adminv1.Revision, error) {
+	d, err := s.draft(next, head)
+	if err != nil {
+		return nil, err
+	}
+	return s.commit(ctx, next.GetGroup(), func(ctx context.Context) (*adminv1.Revision, error) {
+		return s.cfg.Store.Repeat(ctx, d, old.GetGeneration().GetNumber())
+	})
 }
 
 // target returns the revision to go back to.

@@ -145,16 +145,10 @@ func (s *Server) lead(ctx context.Context, src Source) {
 	if head == nil || err != nil || !s.outrun(head) {
 		return
 	}
-	d, err := s.draft(&adminv1.Revision{
+	_, _ = s.repeat(ctx, &adminv1.Revision{ // logs what is wrong; the next look is soon
 		Group: src.Group, Author: "source", Created: timestamppb.Now(), Source: head.GetSource(),
 		Message: "again, above what nodes run",
-	}, head)
-	if err != nil {
-		return
-	}
-	_, _ = s.commit(ctx, src.Group, func(ctx context.Context) (*adminv1.Revision, error) {
-		return s.cfg.Store.Repeat(ctx, d, head.GetGeneration().GetNumber())
-	}) // logs what is wrong; the next look is soon
+	}, head, head)
 }
 
 // caught is deferred where a panic would end the process, and with it all other groups.

@@ -75,8 +75,8 @@ func (s *Server) leave(g *group, st *stream) {
 
 // forgetLater has those forgotten who stay away. The caller holds the lock.
 func (s *Server) forgetLater() {
-	longest, any := s.away.first()
-	if s.forgetting || !any {
+	longest, ok := s.away.first()
+	if s.forgetting || !ok {
 		return
 	}
 	s.forgetting = true
@@ -89,8 +89,8 @@ func (s *Server) forgetDue() {
 	defer s.mu.Unlock()
 	s.forgetting = false
 	for {
-		longest, any := s.away.first()
-		if !any || time.Since(longest.at) < s.cfg.Forget {
+		longest, ok := s.away.first()
+		if !ok || time.Since(longest.at) < s.cfg.Forget {
 			break
 		}
 		s.forget(longest)
