@@ -237,14 +237,17 @@ func sameTags(a, b []string) bool {
 	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
-// stands reports whether the directory that a change was read from is as it was when it
-// made its last revision. Then it has nothing to say: a rollback or a forced apply on top
-// of that revision stays, also over a restart and under a compiler that makes other bytes
-// of the same sources. Every other change of a directory makes a revision, whatever it
-// compiles to, for the next one is held against it.
+// stands reports whether a change was read from the directory that fed the group last, and
+// that is as it was then. Then it has nothing to say: a rollback or a forced apply on top
+// of its last revision stays, also over a restart and under a compiler that makes other
+// bytes of the same sources. Every other change of a directory makes a revision, whatever
+// it compiles to, for the next one is held against it.
 func (s *Server) stands(ctx context.Context, c change) (bool, error) {
-	last, err := s.lastOf(ctx, c)
-	if last == nil || err != nil || !sameTags(last.GetTags(), c.sources.GetTags()) {
+	if c.source == "" {
+		return false, nil
+	}
+	last, err := s.lastFed(ctx, c.group)
+	if err != nil || last.GetSource() != c.source || !sameTags(last.GetTags(), c.sources.GetTags()) {
 		return false, err
 	}
 	same, err := s.cfg.Store.MadeOf(ctx, c.group, last.GetGeneration().GetNumber(), c.sources.GetFiles())
@@ -254,19 +257,16 @@ func (s *Server) stands(ctx context.Context, c change) (bool, error) {
 	return same, nil
 }
 
-// lastOf returns the newest revision that the directory of a change made, nil when it
-// made none or an operator sent the change.
-func (s *Server) lastOf(ctx context.Context, c change) (*adminv1.Revision, error) {
-	if c.source == "" {
-		return nil, nil
-	}
+// lastFed returns the newest revision of a group that a directory made, nil when none
+// did.
+func (s *Server) lastFed(ctx context.Context, group string) (*adminv1.Revision, error) {
 	for before := uint64(0); ; {
-		page, err := s.cfg.Store.Revisions(ctx, c.group, before, 100)
+		page, err := s.cfg.Store.Revisions(ctx, group, before, 100)
 		if err != nil {
 			return nil, errRead(err)
 		}
 		for _, r := range page {
-			if r.GetSource() == c.source {
+			if r.GetSource() != "" {
 				return r, nil
 			}
 			before = r.GetGeneration().GetNumber()

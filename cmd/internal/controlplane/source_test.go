@@ -190,6 +190,17 @@ func TestSourceStandsUnchanged(t *testing.T) {
 	p.stays(m, "two // with a remark", 4)
 }
 
+// TestSourceChangesPlace has a group fed from another directory and then from the first
+// again, which has not changed: each speaks when it is named, as after a change.
+func TestSourceChangesPlace(t *testing.T) {
+	first, second, data := newMount(t, "one"), newMount(t, "two"), t.TempDir()
+	for i, m := range []*mount{first, second, first} {
+		p := start(t, data, "", func(c *Config) { c.Sources = []Source{{Group: "default", Dir: m.dir}} })
+		p.until(func(g *adminv1.GroupStatus) bool { return g.GetRevision().GetGeneration().GetNumber() == uint64(i+1) })
+		p.stop()
+	}
+}
+
 // TestSourceBeyondALimit has a directory take too much to compile, as any may while its
 // machine is busy: it is tried again by itself.
 func TestSourceBeyondALimit(t *testing.T) {
