@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/bindery-dev/bindery/cmd/internal/operator"
+	"github.com/bindery-dev/bindery/cmd/internal/term"
 	adminv1 "github.com/bindery-dev/bindery/proto/bindery/admin/v1"
 	discoveryv1 "github.com/bindery-dev/bindery/proto/bindery/discovery/v1"
 )
@@ -68,5 +70,18 @@ func TestControlPlaneGoes(t *testing.T) {
 	got, code := printed(t, "nodes", "--control-plane", l.Addr().String())
 	if code != exitRemote || !strings.HasPrefix(got, "bindery: nodes: control plane at "+l.Addr().String()+": ") || !strings.HasSuffix(got, ": it went away meanwhile: start it again, or look at its log\n") {
 		t.Errorf("exit code %d, %s", code, got)
+	}
+}
+
+// TestDriftedIsNamed has a node stay with what comes after the revision: it is named as
+// one that refused, and does not come round by itself.
+func TestDriftedIsNamed(t *testing.T) {
+	p := &program{out: term.NewScreen(io.Discard), err: term.NewScreen(io.Discard)}
+	o := &adminv1.Outcome{Result: adminv1.Result_RESULT_REJECTED, Nodes: []*adminv1.Node{
+		{Id: "a", State: adminv1.NodeState_NODE_STATE_SYNCED}, {Id: "b", State: adminv1.NodeState_NODE_STATE_DRIFTED},
+	}}
+	const want = "refused by b, which keep what they had: go back with bindery rollback, or apply what they can run"
+	if err := p.verdict(o, text); err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
 	}
 }

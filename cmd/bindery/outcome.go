@@ -96,11 +96,12 @@ func (p *program) verdict(o *adminv1.Outcome, out output) error {
 	return nil
 }
 
-// refusals returns the nodes that refused, and whether all of them try again.
+// refusals returns the nodes that keep what they had, and whether all of them try again.
 func refusals(nodes []*adminv1.Node) (ids []string, retrying bool) {
 	retrying = true
 	for _, n := range nodes {
-		if s := n.GetState(); s == adminv1.NodeState_NODE_STATE_REJECTED || s == adminv1.NodeState_NODE_STATE_INCOMPATIBLE {
+		switch n.GetState() {
+		case adminv1.NodeState_NODE_STATE_REJECTED, adminv1.NodeState_NODE_STATE_INCOMPATIBLE, adminv1.NodeState_NODE_STATE_DRIFTED:
 			ids = append(ids, n.GetId())
 			retrying = retrying && n.GetRetrying()
 		}
