@@ -230,10 +230,18 @@ func sumOf(arguments rawjson.Value) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := json.Marshal(v.Decode())
+	data, err := json.Marshal(normal(v).Decode())
 	if err != nil {
 		return nil, err
 	}
 	sum := sha256.Sum256(data)
 	return sum[:], nil
+}
+
+// normal returns v with every number written in the one way.
+func normal(v rawjson.Value) rawjson.Value {
+	if v.Kind() == rawjson.Number {
+		return v.Normal()
+	}
+	return v.Map(func(name, value rawjson.Value) (rawjson.Value, rawjson.Value) { return name, normal(value) })
 }

@@ -52,6 +52,8 @@ func TestNext(t *testing.T) {
 		{name: "from the response", arguments: []*irv1.AskArgument{from("ticket", irv1.AskSide_ASK_SIDE_RESPONSE, "ticket")}, want: `{"book":"Emma","days":1,"ticket":{"n":1.0}}`},
 		{name: "from the request", arguments: []*irv1.AskArgument{from("ticket", irv1.AskSide_ASK_SIDE_REQUEST, "book")}, want: `{"book":"Emma","days":1,"ticket":"Emma"}`},
 		{name: "nothing there", arguments: []*irv1.AskArgument{from("days", irv1.AskSide_ASK_SIDE_ANSWERS, "b")}, answers: `{"a":{}}`, want: asked, same: true},
+		{name: "said in other words", arguments: []*irv1.AskArgument{from("days", irv1.AskSide_ASK_SIDE_ANSWERS, "a", "days")}, answers: `{"a":{"days":10e-1}}`,
+			want: `{"book":"Emma","days":10e-1}`, same: true},
 		{name: "another tool", next: "read", want: `{"book":"Emma"}`},
 	} {
 		tool := lend(tt.next, tt.arguments...)

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/bindery-dev/bindery/dataplane/rawjson"
@@ -111,31 +110,5 @@ func show(v any) string {
 // sameNumber reports whether two JSON numbers have the same value, however many
 // digits they have.
 func sameNumber(a, b string) bool {
-	return a == b || normal(a) == normal(b)
-}
-
-// normal returns the one way to write a JSON number as digits without zeros at either
-// end, and an exponent. A number whose exponent is beyond all reason stays as it is.
-func normal(s string) string {
-	mantissa, e, _ := strings.Cut(strings.ToLower(s), "e")
-	exponent := 0
-	if e != "" {
-		n, err := strconv.Atoi(e)
-		if err != nil || n > 1<<40 || n < -1<<40 {
-			return s
-		}
-		exponent = n
-	}
-	sign := ""
-	if strings.HasPrefix(mantissa, "-") {
-		sign, mantissa = "-", mantissa[1:]
-	}
-	whole, fraction, _ := strings.Cut(mantissa, ".")
-	digits := strings.TrimLeft(whole+fraction, "0")
-	exponent -= len(fraction)
-	trimmed := strings.TrimRight(digits, "0")
-	if trimmed == "" {
-		return "0"
-	}
-	return fmt.Sprintf("%s%se%d", sign, trimmed, exponent+len(digits)-len(trimmed))
+	return a == b || string(rawjson.Value(a).Normal()) == string(rawjson.Value(b).Normal())
 }
