@@ -62,15 +62,13 @@ func (r *Refusal) json() []byte {
 // A Conn is a connection and the [mcp.Transport] that connects it, once. Its methods
 // may be called concurrently, except Read.
 type Conn struct {
-	cfg    Config
-	lines  chan line         // closed at the end of the input
-	out    chan outgoing     // what is to be written
-	queue  []jsonrpc.Message // read and not returned by Read yet
-	stop   func()
-	closed func()
+	cfg   Config
+	lines chan line         // closed at the end of the input
+	out   chan outgoing     // what is to be written
+	queue []jsonrpc.Message // read and not returned by Read yet
 
-	stopped, gone <-chan struct{} // closed by stop and closed
-	givenUp       chan struct{}   // closed by giveUp
+	stop, gaveUp, closed   func()
+	stopped, givenUp, gone <-chan struct{} // closed by stop, gaveUp and closed
 
 	mu       sync.Mutex // never held by who waits for the client
 	spoken   bool       // something was written, or is about to be
@@ -83,8 +81,9 @@ type Conn struct {
 // New returns a connection and starts to read. What is blocked in a read of In, or in a
 // write of Out, when the connection is closed stays so until that returns.
 func New(cfg Config) *Conn {
-	c := &Conn{cfg: cfg, lines: make(chan line), out: make(chan outgoing), open: map[jsonrpc.ID]*batch{}, answered: make(chan struct{}), givenUp: make(chan struct{})}
+	c := &Conn{cfg: cfg, lines: make(chan line), out: make(chan outgoing), open: map[jsonrpc.ID]*batch{}, answered: make(chan struct{})}
 	c.stopped, c.stop = signal()
+	c.givenUp, c.gaveUp = signal()
 	c.gone, c.closed = signal()
 	go c.follow()
 	go c.say()
@@ -129,7 +128,7 @@ func (c *Conn) giveUp() {
 		data, _ := jsonrpc.EncodeMessage(&jsonrpc.Response{ID: id, Error: errGivenUp})
 		_ = c.answer(id, data) // a client that is gone needs no answer
 	}
-	close(c.givenUp)
+	c.gaveUp()
 }
 
 // errGivenUp is what becomes of a request that is given up.

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
@@ -125,4 +127,26 @@ func TestReadLine(t *testing.T) {
 			t.Errorf("line %d is %q, %t, %v", i, got.text, got.tooLong, err)
 		}
 	}
+}
+
+// TestStopTwice stops a connection twice while requests are open and the client does not
+// read.
+func TestStopTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		in := `{"jsonrpc":"2.0","id":1,"method":"x"}` + "\n" + `{"jsonrpc":"2.0","id":2,"method":"x"}` + "\n"
+		_, out := io.Pipe()
+		c := New(Config{In: strings.NewReader(in), Out: out, Max: limit, MaxBatch: maxBatch, Patience: time.Second})
+		for range 2 {
+			if _, err := c.Read(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c.Stop()
+		c.Stop()
+		<-c.GivenUp()
+		out.Close()
+		if _, err := c.Read(t.Context()); err != io.EOF {
+			t.Errorf("error is %v", err)
+		}
+	})
 }
