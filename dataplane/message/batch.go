@@ -22,7 +22,7 @@ func OpenBatch(h http.Header, body []byte) (messages []json.RawMessage, refused 
 	if refused != nil {
 		return nil, refused
 	}
-	messages = elements(body, MaxBatch+1)
+	messages = Elements(body, MaxBatch+1)
 	switch {
 	case version >= withoutBatches:
 		return nil, notARequest("is a batch, which this revision of the protocol does not have")
@@ -34,8 +34,8 @@ func OpenBatch(h http.Header, body []byte) (messages []json.RawMessage, refused 
 	return messages, nil
 }
 
-// elements returns those of an array, but at most n.
-func elements(data []byte, n int) []json.RawMessage {
+// Elements returns those of data, a valid JSON array, but at most n.
+func Elements(data []byte, n int) []json.RawMessage {
 	d := json.NewDecoder(bytes.NewReader(data))
 	_, _ = d.Token() // the bracket
 	var all []json.RawMessage

@@ -21,6 +21,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/bindery-dev/bindery/dataplane/message"
 	"github.com/bindery-dev/bindery/dataplane/rawjson"
 )
 
@@ -226,7 +227,7 @@ func (c *Conn) split(l line) ([]json.RawMessage, *batch, *Refusal) {
 	case text[0] != '[':
 		return []json.RawMessage{text}, nil, nil
 	}
-	switch parts := elements(text, c.cfg.MaxBatch+1); len(parts) {
+	switch parts := message.Elements(text, c.cfg.MaxBatch+1); len(parts) {
 	case 0:
 		return nil, nil, invalid("batch is empty")
 	case c.cfg.MaxBatch + 1:
@@ -234,18 +235,6 @@ func (c *Conn) split(l line) ([]json.RawMessage, *batch, *Refusal) {
 	default:
 		return parts, &batch{}, nil
 	}
-}
-
-// elements returns the first n elements of a valid array, or all if it has fewer.
-func elements(array []byte, n int) (all []json.RawMessage) {
-	d := json.NewDecoder(bytes.NewReader(array))
-	_, _ = d.Token() // the bracket; what is valid has no errors
-	for len(all) < n && d.More() {
-		var one json.RawMessage
-		_ = d.Decode(&one)
-		all = append(all, one)
-	}
-	return all
 }
 
 // invalid is the refusal of what is no request.
