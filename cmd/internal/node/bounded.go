@@ -2,6 +2,7 @@ package node
 
 import (
 	"net"
+	"sync"
 	"time"
 )
 
@@ -25,19 +26,41 @@ func (l *boundedListener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &boundedConn{c, l.timeout}, nil
+	return &boundedConn{Conn: c, timeout: l.timeout}, nil
 }
 
 type boundedConn struct {
 	net.Conn
 	timeout time.Duration
+
+	mu    sync.Mutex
+	until time.Time // as SetWriteDeadline says; zero for no end
+}
+
+// SetWriteDeadline bounds what is written, now and later, beside the bound of each piece.
+func (c *boundedConn) SetWriteDeadline(t time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.until = t
+	return c.Conn.SetWriteDeadline(t)
+}
+
+// boundPiece has the next piece written in time.
+func (c *boundedConn) boundPiece() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	end := time.Now().Add(c.timeout)
+	if !c.until.IsZero() && c.until.Before(end) {
+		end = c.until
+	}
+	return c.Conn.SetWriteDeadline(end)
 }
 
 // Write writes b. The error wraps [os.ErrDeadlineExceeded] when the other side has not taken
 // a piece in time.
 func (c *boundedConn) Write(b []byte) (n int, err error) {
 	for {
-		if err := c.SetWriteDeadline(time.Now().Add(c.timeout)); err != nil {
+		if err := c.boundPiece(); err != nil {
 			return n, err
 		}
 		wrote, err := c.Conn.Write(b[n:min(n+maxPiece, len(b))])

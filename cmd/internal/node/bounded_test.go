@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -16,7 +17,7 @@ func TestBoundedWrites(t *testing.T) {
 	server, client := net.Pipe()
 	defer client.Close()
 	const timeout = 100 * time.Millisecond
-	c := &boundedConn{server, timeout}
+	c := &boundedConn{Conn: server, timeout: timeout}
 	want := bytes.Repeat([]byte("piece"), maxPiece)
 	wrote := make(chan error, 1)
 	go func() {
@@ -39,4 +40,28 @@ func TestBoundedWrites(t *testing.T) {
 	if _, err := c.Write([]byte("x")); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("error is %v", err)
 	}
+}
+
+// TestDeadlineHolds has a write begin, and go on, after a deadline was set that is sooner
+// than the end of a piece.
+func TestDeadlineHolds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, client := net.Pipe()
+		defer client.Close()
+		c := &boundedConn{Conn: server, timeout: time.Minute}
+		if err := c.SetWriteDeadline(time.Now().Add(time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		go func() { _, _ = io.ReadFull(client, make([]byte, maxPiece)) }()
+		n, err := c.Write(make([]byte, 2*maxPiece))
+		if took := time.Since(began); n != maxPiece || !errors.Is(err, os.ErrDeadlineExceeded) || took != time.Second {
+			t.Errorf("it wrote %d bytes in %s: %v", n, took, err)
+		}
+		_ = c.SetWriteDeadline(time.Time{})
+		go func() { _, _ = io.ReadFull(client, make([]byte, 1)) }()
+		if _, err := c.Write([]byte("x")); err != nil {
+			t.Errorf("without a deadline: %v", err)
+		}
+	})
 }
