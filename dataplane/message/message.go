@@ -7,6 +7,7 @@ package message
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -315,4 +316,10 @@ func isID(v json.RawMessage) bool {
 		return true
 	}
 	return false
+}
+
+// IsCoded reports whether err has a code, as JSON-RPC asks for.
+func IsCoded(err error) bool {
+	coded := (*jsonrpc.Error)(nil)
+	return errors.As(err, &coded) && coded.Code != 0
 }

@@ -3,7 +3,6 @@ package serve
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -106,7 +105,7 @@ func (e *endpoint) answerTools(next mcp.MethodHandler) mcp.MethodHandler {
 		}
 		res, err := next(ctx, method, req)
 		switch {
-		case err != nil && method == message.MethodInitialize && !isCoded(err):
+		case err != nil && method == message.MethodInitialize && !message.IsCoded(err):
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the client has met this endpoint already"}
 		case err != nil:
 			return nil, err // what the SDK returns beside it may be a pointer that is nil
@@ -145,7 +144,7 @@ func (e *endpoint) survive(next mcp.MethodHandler) mcp.MethodHandler {
 			}
 		}()
 		res, err = next(ctx, method, req)
-		if err != nil && !isCoded(err) && !strings.HasPrefix(method, "notifications/") { // they get no answer
+		if err != nil && !message.IsCoded(err) && !strings.HasPrefix(method, "notifications/") { // they get no answer
 			e.watch.log.Error("request failed", "endpoint", e.path, "method", method, "error", fmt.Sprintf("%T", err)) // its text may repeat the request
 			return nil, internalError()
 		}
@@ -155,12 +154,6 @@ func (e *endpoint) survive(next mcp.MethodHandler) mcp.MethodHandler {
 
 func internalError() error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error"}
-}
-
-// isCoded reports whether err has the code that JSON-RPC asks for.
-func isCoded(err error) bool {
-	coded := (*jsonrpc.Error)(nil)
-	return errors.As(err, &coded) && coded.Code != 0
 }
 
 // bound returns ctx, ended also by the end of the endpoint.

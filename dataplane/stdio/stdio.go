@@ -9,7 +9,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -308,7 +307,7 @@ func (c *Conn) begin(id jsonrpc.ID, of *batch) bool {
 // JSON-RPC, such as the SDK has for a request that is cancelled before it is looked at, is
 // written as an internal one: its text may repeat anything.
 func (c *Conn) Write(_ context.Context, m jsonrpc.Message) error {
-	if r, ok := m.(*jsonrpc.Response); ok && r.Error != nil && !isCoded(r.Error) {
+	if r, ok := m.(*jsonrpc.Response); ok && r.Error != nil && !message.IsCoded(r.Error) {
 		m = &jsonrpc.Response{ID: r.ID, Error: &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error"}}
 	}
 	data, err := jsonrpc.EncodeMessage(m)
@@ -324,11 +323,6 @@ func (c *Conn) Write(_ context.Context, m jsonrpc.Message) error {
 		}
 	}
 	return c.writeLine(data)
-}
-
-func isCoded(err error) bool {
-	coded := (*jsonrpc.Error)(nil)
-	return errors.As(err, &coded) && coded.Code != 0
 }
 
 func (c *Conn) hasSpoken() bool {
