@@ -128,7 +128,7 @@ func TestErrorWithoutEnd(t *testing.T) {
 	})
 	tool := bookOf(t, base, func(b *irv1.Binding) {
 		for _, tool := range b.Tools {
-			tool.Timeout = durationpb.New(100 * time.Millisecond)
+			tool.Timeout = durationpb.New(500 * time.Millisecond)
 		}
 	})
 	o := call.Do(t.Context(), tool, call.Request{Arguments: []byte(getBook)})

@@ -365,7 +365,7 @@ func TestStdioGivenUp(t *testing.T) {
 	go func() {
 		defer close(ended)
 		defer toClient.Close()
-		s.ServeStdio(ctx, Stdio{In: in, Out: toClient, Patience: 200 * time.Millisecond})
+		s.ServeStdio(ctx, Stdio{In: in, Out: toClient, Patience: time.Second})
 	}()
 	go func() {
 		_, _ = io.WriteString(toServer, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"reader","version":"1"}}}`+"\n"+`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"add_book","arguments":{"payload":{"title":"Emma"}}}}`+"\n")

@@ -27,7 +27,8 @@ type front interface {
 	// serve returns nil when there will be no more clients.
 	serve() error
 	// stop ends serve once calls are answered, and returns after timeout at the latest;
-	// false means that some were cut off, because they took longer.
+	// false means that some were cut off, because they took longer, and that the log does
+	// not have it yet.
 	stop(timeout time.Duration) bool
 	address() string
 }
