@@ -42,12 +42,12 @@ func Answer(data []byte) []byte {
 		return data
 	}
 	result, err := rawjson.Parse(envelope["result"], maxAnswerDepth)
-	meta, ok := bringing(result.Member("_meta"), result)
-	if err != nil || result.Kind() != rawjson.Object || !ok {
+	if err != nil || result.Kind() != rawjson.Object {
 		delete(envelope, "result")
 		envelope["error"] = json.RawMessage(`{"code":-32602,"message":"the result is of no use"}`)
 		return objectOf(envelope)
 	}
+	meta, _ := bringing(nil, result)
 	envelope["result"] = json.RawMessage(rawjson.Value(anyResult).With("_meta", meta))
 	return objectOf(envelope)
 }

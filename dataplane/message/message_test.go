@@ -245,7 +245,8 @@ func TestAnswer(t *testing.T) {
 		{`{"content":{"a":1,"a":2},` + own + `}`, ``},
 		{`{"content":"\ud800",` + own + `}`, ``},
 		{`{"content":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `,` + own + `}`, ``},
-		{`{"_meta":7}`, ``},
+		{`{"_meta":7}`, `{"_meta":7}`},
+		{`{"_meta":{"x":1e400}}`, `{"_meta":{"x":1e400}}`},
 		{`[{` + own + `}]`, ``},
 		{`"text"`, ``},
 	} {

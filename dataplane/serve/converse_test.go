@@ -488,6 +488,7 @@ func TestElicitOwn(t *testing.T) {
 		`{"action":"accept"}`,
 		`{"action":7,"content":{"name":"Ada"}}`,
 		`{"roots":7,"role":7}`,
+		`{"action":"accept","_meta":{"x":1e400}}`,
 	} {
 		d := &desk{}
 		s, _ := serving(t, Config{}, lender(upstream(t, d)))
