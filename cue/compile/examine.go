@@ -25,12 +25,12 @@ type examiner struct {
 	author outline.Cursor // of the package
 	unit   *unit
 	around *diag.List // of what is around the value; nil: nothing is
-	unread []string   // labels that hide fields nobody refers to, see unread
+	unread []string   // labels that hide fields nobody refers to, see [unit.unread]
 }
 
 // examiner returns one for the package, which reports to list.
 func (u *unit) examiner(list *diag.List) examiner {
-	return examiner{report: report{list}, author: draw(u.files), unit: u, unread: unread(u.files)}
+	return examiner{report: report{list}, author: draw(u.files), unit: u, unread: u.unread()}
 }
 
 // apart returns an examiner for one binding or test. What it reports is in a list of

@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"slices"
 	"strings"
 
 	"cuelang.org/go/cue/ast"
@@ -8,36 +9,46 @@ import (
 	"github.com/bindery-dev/bindery/cue/outline"
 )
 
-// unread returns the labels, sorted, that hide fields in files and that nothing there
-// refers to. CUE keeps a field whose label begins with "_" from all who read the value: it
-// can only be there for what refers to it.
-func unread(files []*file) []string {
-	labels, declared, used := map[ast.Node]bool{}, map[string]bool{}, map[string]bool{}
-	visit := func(n ast.Node) bool {
+// hiding returns the labels that hide fields in a file, and the names that it refers to.
+func hiding(tree *ast.File) (hidden, used map[string]bool) {
+	labels := map[ast.Node]bool{}
+	hidden, used = map[string]bool{}, map[string]bool{}
+	ast.Walk(tree, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.Field:
 			if id, ok := n.Label.(*ast.Ident); ok && hides(id.Name) {
-				labels[id], declared[id.Name] = true, true
+				labels[id], hidden[id.Name] = true, true
 			}
 		case *ast.Ident:
-			if !labels[n] {
+			if hides(n.Name) && !labels[n] {
 				used[n.Name] = true
 			}
 		}
 		return true
-	}
-	for _, f := range files {
-		if tree := f.tree(); tree != nil {
-			ast.Walk(tree, visit, nil)
-		}
-	}
+	}, nil)
+	return hidden, used
+}
+
+// unread returns the labels, sorted, that hide fields in the package and that nothing
+// refers to: no file of a package of that name, in whatever directory and with whatever
+// tags. CUE keeps a field whose label begins with "_" from all who read the value: it can
+// only be there for what refers to it.
+func (u *unit) unread() []string {
 	var all []string
-	for name := range declared {
-		if !used[name] {
-			all = append(all, name)
+	for _, f := range u.files {
+		for name := range f.hidden {
+			if !u.module.refers(u.name, name) {
+				all = append(all, name)
+			}
 		}
 	}
 	return unique(all)
+}
+
+// refers reports whether a file of a package with that name refers to a hidden field.
+func (m *module) refers(pkg, field string) bool {
+	refers := func(f *file) bool { return f.pkg == pkg && f.used[field] }
+	return slices.ContainsFunc(m.files, refers) || slices.ContainsFunc(m.out, refers)
 }
 
 // hides reports whether a label hides a field and is no definition.

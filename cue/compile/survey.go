@@ -44,6 +44,8 @@ type file struct {
 	syntax *ast.File // as far as it parses; see tree
 	broken bool      // it does not parse
 	test   bool      // it holds tests
+
+	hidden, used map[string]bool // see hiding
 }
 
 // tree returns the file's syntax, which is parsed anew where it was let go.
@@ -177,6 +179,7 @@ func (m *module) parseFile(name string, r report) *file {
 	}
 	if syntax != nil {
 		f.pkg = syntax.PackageName()
+		f.hidden, f.used = hiding(syntax)
 	}
 	return f
 }
