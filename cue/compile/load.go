@@ -13,6 +13,7 @@ import (
 	"cuelang.org/go/cue/load"
 	"cuelang.org/go/cue/token"
 
+	"github.com/bindery-dev/bindery/cue/diag"
 	sourcev1 "github.com/bindery-dev/bindery/proto/bindery/source/v1"
 )
 
@@ -100,7 +101,7 @@ func (b *batch) load(r report) (units []*unit, strange []string) {
 		for _, e := range errors.Errors(inst.Err) {
 			if tag, found := b.module.mistyped(e); found {
 				r.tagType(tag)
-			} else {
+			} else if !b.module.missing[diag.Place(position(e.Position()))] {
 				r.load(e)
 			}
 		}

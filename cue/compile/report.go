@@ -88,8 +88,12 @@ func (r report) missingPackage(spec *ast.ImportSpec, own, dir string, all []stri
 
 // imported returns a problem at an import.
 func imported(spec *ast.ImportSpec, code, hint string) diag.Problem {
+	return diag.Problem{Pos: importedAt(spec), Code: code, Hint: hint}
+}
+
+func importedAt(spec *ast.ImportSpec) *sourcev1.Position {
 	at := spec.Path.Pos()
-	return diag.Problem{Pos: &sourcev1.Position{File: at.Filename(), Line: uint32(at.Line()), Column: uint32(at.Column())}, Code: code, Hint: hint}
+	return &sourcev1.Position{File: at.Filename(), Line: uint32(at.Line()), Column: uint32(at.Column())}
 }
 
 func (r report) notOwner(name string, places []outline.Place, owner *pkg) {

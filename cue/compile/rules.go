@@ -14,6 +14,7 @@ import (
 	"cuelang.org/go/cue/literal"
 	"cuelang.org/go/cue/parser"
 
+	"github.com/bindery-dev/bindery/cue/diag"
 	"github.com/bindery-dev/bindery/cue/outline"
 	"github.com/bindery-dev/bindery/cue/schema"
 	sourcev1 "github.com/bindery-dev/bindery/proto/bindery/source/v1"
@@ -193,6 +194,7 @@ func (m *module) checkImports(r report) {
 				continue
 			}
 			f.broken = true
+			m.missing[diag.Place(importedAt(spec))] = true
 		}
 	}
 }

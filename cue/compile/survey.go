@@ -33,6 +33,8 @@ type module struct {
 
 	out        []*file  // those that CUE leaves out of their packages
 	conditions []string // tags that files ask for to be in their package
+
+	missing map[string]bool // places of imports that are not in the module, which has been reported
 }
 
 // A file is a CUE file outside cue.mod.
@@ -89,7 +91,7 @@ func (p *pkg) forget() {
 
 // survey takes stock of sources and reports what breaks the rules of a module.
 func survey(sources *sourcev1.Sources, list *diag.List) *module {
-	m := &module{tags: sources.GetTags(), cue: map[string][]byte{}, contents: map[string][]byte{}, vendored: map[string]bool{}}
+	m := &module{tags: sources.GetTags(), cue: map[string][]byte{}, contents: map[string][]byte{}, vendored: map[string]bool{}, missing: map[string]bool{}}
 	r := report{list}
 	if !m.admit(sources, r) {
 		return m
