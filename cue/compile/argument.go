@@ -140,7 +140,7 @@ func (rd *reading) checkKinds(a *irv1.Argument, v value, schema valueSchema) {
 		return
 	}
 	hint := "name another schema"
-	if better := kinds.argumentType(); better != typ {
+	if better := kinds.argumentType(); kindNames[typeNames[better]]&kinds != 0 {
 		hint = fmt.Sprintf("write %s: %q, or name another schema", field, typeNames[better])
 	}
 	rd.schemaKind(v.get("schema"), name, hint)

@@ -139,8 +139,8 @@ func (s valueSchema) kinds() kindSet {
 	return kindsOf(s.schema, s.defs)
 }
 
-// elements returns the schema of the elements of an array: the first that s or a part of
-// it has.
+// elements returns the schema of all elements of an array: the first that s or a part of
+// it has. Beside prefixItems, items is for the elements after those.
 func (s valueSchema) elements() valueSchema {
 	if s.schema == nil {
 		return valueSchema{}
@@ -149,7 +149,7 @@ func (s valueSchema) elements() valueSchema {
 }
 
 func itemsOf(schema, defs *document.Value, seen map[string]bool) *document.Value {
-	if items := schema.Get("items"); items != nil {
+	if items := schema.Get("items"); items != nil && schema.Get("prefixItems") == nil {
 		return items
 	}
 	for _, part := range parts(schema, defs, seen) {
