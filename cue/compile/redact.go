@@ -10,10 +10,10 @@ import (
 
 // A redacted is a place of redact, as the author wrote it.
 type redacted struct {
-	path  []string // ends with the place
-	at    *sourcev1.Position
-	lacks string   // the name in it that no tool knows; "" if tools know all, or are wrong themselves
-	known []string // what tools know in its stead
+	path  []string           // ends with the place
+	at    *sourcev1.Position // nil: in another package
+	lacks string             // the name in it that no tool knows; "" if tools know all, or are wrong themselves
+	known []string           // what tools know in its stead
 }
 
 // redaction reads the places that a binding hides and those that it reveals. Its tools
@@ -76,7 +76,7 @@ func (rd *reading) metaNames() []string {
 
 // checkRedacted reports places of redact where nothing ever is: a misspelt one would hide
 // nothing. What a layer says has to be known to one of the bindings that have it from
-// there.
+// there. What another package says may be for other modules.
 func checkRedacted(bindings []*binding, r report) {
 	type origin struct{ at, place string }
 	from := func(p redacted) origin { return origin{diag.Place(p.at), p.path[len(p.path)-1]} }
@@ -88,7 +88,7 @@ func checkRedacted(bindings []*binding, r report) {
 	}
 	for _, b := range bindings {
 		for _, p := range b.redacted {
-			if !sound[from(p)] {
+			if p.at != nil && !sound[from(p)] {
 				r.idleRedaction(p)
 			}
 		}
