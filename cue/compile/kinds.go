@@ -2,6 +2,7 @@ package compile
 
 import (
 	"math/bits"
+	"slices"
 	"strings"
 
 	"github.com/bindery-dev/bindery/cue/document"
@@ -31,12 +32,30 @@ var kindNames = map[string]kindSet{
 }
 
 // kindsOf returns the kinds of the values that schema lets through, as far as types,
-// enumerations and what is made of them say; its $refs lead to defs.
-func kindsOf(schema, defs *document.Value) kindSet {
-	return kindsBelow(schema, defs, map[string]bool{})
+// enumerations and what is made of them say; its $refs lead to defs. In found are those
+// of the schemas that were looked at.
+func kindsOf(schema, defs *document.Value, found map[*document.Value]kindSet) kindSet {
+	if kinds, looked := found[schema]; looked {
+		return kinds
+	}
+	found[schema] = allKinds // where it comes back to itself
+	kinds := ownKinds(schema)
+	for _, part := range parts(schema, defs, map[string]bool{}) {
+		kinds &= kindsOf(part, defs, found)
+	}
+	for _, arms := range armsOf(schema) {
+		any := kindSet(0)
+		for _, arm := range arms {
+			any |= kindsOf(arm, defs, found)
+		}
+		kinds &= any
+	}
+	found[schema] = kinds
+	return kinds
 }
 
-func kindsBelow(schema, defs *document.Value, seen map[string]bool) kindSet {
+// ownKinds returns the kinds that schema itself lets through.
+func ownKinds(schema *document.Value) kindSet {
 	if string(schema.Text) == "false" {
 		return 0
 	}
@@ -54,19 +73,17 @@ func kindsBelow(schema, defs *document.Value, seen map[string]bool) kindSet {
 		}
 		kinds &= listed
 	}
-	for _, part := range parts(schema, defs, seen) {
-		kinds &= kindsBelow(part, defs, seen)
-	}
+	return kinds
+}
+
+// armsOf returns the lists of schemas of which one has to hold, too.
+func armsOf(schema *document.Value) (all [][]*document.Value) {
 	for _, keyword := range []string{"anyOf", "oneOf"} {
 		if arms := schema.Get(keyword); arms != nil {
-			any := kindSet(0)
-			for _, arm := range arms.Items {
-				any |= kindsBelow(arm, defs, seen)
-			}
-			kinds &= any
+			all = append(all, arms.Items)
 		}
 	}
-	return kinds
+	return all
 }
 
 // typeKinds returns the kinds that the value of the keyword type names.
@@ -136,11 +153,12 @@ func (s valueSchema) kinds() kindSet {
 	if s.schema == nil {
 		return allKinds
 	}
-	return kindsOf(s.schema, s.defs)
+	return kindsOf(s.schema, s.defs, map[*document.Value]kindSet{})
 }
 
-// elements returns the schema of all elements of an array: the first that s or a part of
-// it has. Beside prefixItems, items is for the elements after those.
+// elements returns the schema of all elements of an array: the first that s, a part of it
+// or its only alternative that is an array has. Beside prefixItems, items is for the
+// elements after those.
 func (s valueSchema) elements() valueSchema {
 	if s.schema == nil {
 		return valueSchema{}
@@ -152,7 +170,16 @@ func itemsOf(schema, defs *document.Value, seen map[string]bool) *document.Value
 	if items := schema.Get("items"); items != nil && schema.Get("prefixItems") == nil {
 		return items
 	}
-	for _, part := range parts(schema, defs, seen) {
+	all := parts(schema, defs, seen)
+	for _, arms := range armsOf(schema) {
+		arrays := slices.DeleteFunc(slices.Clone(arms), func(arm *document.Value) bool {
+			return valueSchema{arm, defs}.kinds()&arrayKind == 0
+		})
+		if len(arrays) == 1 {
+			all = append(all, arrays[0])
+		}
+	}
+	for _, part := range all {
 		if items := itemsOf(part, defs, seen); items != nil {
 			return items
 		}
