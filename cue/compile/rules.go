@@ -169,6 +169,7 @@ func (m *module) checkPackages(r report) {
 // the module that have no package.
 func (m *module) checkImports(r report) {
 	own, _, _ := strings.Cut(m.path, "@")
+	directories := m.directories()
 	for _, f := range m.files {
 		if f.syntax == nil {
 			continue
@@ -188,10 +189,11 @@ func (m *module) checkImports(r report) {
 				continue
 			case own == "" || !below:
 				r.unvendored(spec, name)
-			case !slices.Contains(m.directories(), dir):
-				r.missingPackage(spec, own, dir, m.directories())
 			default:
-				continue
+				if _, there := slices.BinarySearch(directories, dir); there {
+					continue
+				}
+				r.missingPackage(spec, own, dir, directories)
 			}
 			f.broken = true
 			m.missing[diag.Place(importedAt(spec))] = true
