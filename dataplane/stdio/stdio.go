@@ -204,12 +204,28 @@ func (c *Conn) accept(l line) {
 		case of == nil:
 			c.refuse(refused.json())
 		default:
+			c.mu.Lock()
 			of.answers = append(of.answers, refused.json())
+			c.mu.Unlock()
 		}
 	}
-	if of != nil && of.left == 0 && len(of.answers) > 0 {
-		c.refuse(of.json())
+	if of == nil {
+		return
 	}
+	if whole := c.release(of); whole != nil {
+		c.refuse(whole)
+	}
+}
+
+// release lets a batch that has been read be answered. It returns the answer if that is
+// whole, and nil if there is none or requests are open.
+func (c *Conn) release(of *batch) []byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if of.left--; of.left > 0 || len(of.answers) == 0 {
+		return nil
+	}
+	return of.json()
 }
 
 // split returns what a line has in the place of messages, and the batch that they are,
@@ -232,7 +248,7 @@ func (c *Conn) split(l line) ([]json.RawMessage, *batch, *Refusal) {
 	case c.cfg.MaxBatch + 1:
 		return nil, nil, invalid("batch has more than %d messages", c.cfg.MaxBatch)
 	default:
-		return parts, &batch{}, nil
+		return parts, &batch{left: 1}, nil
 	}
 }
 
@@ -372,7 +388,7 @@ func (c *Conn) refuse(answer []byte) { _ = c.writeLine(answer) }
 // A batch is messages that came as one array, as clients of MCP 2025-03-26 may send
 // them: the answers go back as one, too.
 type batch struct {
-	left    int // requests that are not answered yet
+	left    int // requests that are not answered yet, and one while the batch is read
 	answers []json.RawMessage
 }
 
