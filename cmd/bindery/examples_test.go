@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/bindery-dev/bindery/internal/testaddr"
 )
 
 // TestExamples runs the session of each example's README, line by line: what follows
@@ -31,9 +33,9 @@ func TestExamples(t *testing.T) {
 		}
 		played++
 		dir, name := filepath.Dir(readme), filepath.Base(filepath.Dir(readme))
-		addresses := []string{"127.0.0.1:8080", freeAddr(t)}
+		addresses := []string{"127.0.0.1:8080", testaddr.Free(t)}
 		if address := regexp.MustCompile(`127\.0\.0\.1:90[0-9]+`).FindString(allOf(t, dir)); address != "" {
-			addresses = append(addresses, address, freeAddr(t))
+			addresses = append(addresses, address, testaddr.Free(t))
 		}
 		moved := strings.NewReplacer(addresses...)
 		script := filepath.Join(t.TempDir(), name+".txtar")

@@ -25,6 +25,7 @@ import (
 	"github.com/bindery-dev/bindery/examples/fleet/depot"
 	"github.com/bindery-dev/bindery/examples/issues/tracker"
 	"github.com/bindery-dev/bindery/examples/maps/atlas"
+	"github.com/bindery-dev/bindery/internal/testaddr"
 )
 
 // TestMain lets the test binary be the command, and the daemons that scripts need:
@@ -101,8 +102,8 @@ func TestScripts(t *testing.T) {
 		Dir:                 filepath.Join("testdata", "script"),
 		RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
-			e.Setenv("BINDERY_CONTROL_PLANE", freeAddr(t))
-			e.Setenv("NODE", freeAddr(t))
+			e.Setenv("BINDERY_CONTROL_PLANE", testaddr.Free(t))
+			e.Setenv("NODE", testaddr.Free(t))
 			e.Setenv("UPSTREAM", upstream.URL)
 			e.Setenv("ACP", acp)
 			source := fmt.Sprintf("package bindings\n\n_upstream: %q\n", upstream.URL)
@@ -121,15 +122,6 @@ func library(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	fmt.Fprintf(w, `{"asked":%q,"shelf":%q}`, r.Method+" "+r.URL.String(), r.Header.Get("X-Shelf"))
-}
-
-func freeAddr(t *testing.T) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 func await(ts *testscript.TestScript, neg bool, args []string) {

@@ -20,6 +20,7 @@ import (
 	"github.com/bindery-dev/bindery/cmd/internal/node"
 	"github.com/bindery-dev/bindery/cmd/internal/operator"
 	"github.com/bindery-dev/bindery/cmd/internal/worker"
+	"github.com/bindery-dev/bindery/internal/testaddr"
 	adminv1 "github.com/bindery-dev/bindery/proto/bindery/admin/v1"
 )
 
@@ -154,13 +155,6 @@ func (p *process) kill() {
 	<-p.gone
 }
 
-// freeAddr returns an address that a process can be started at, and again.
-func freeAddr(t *testing.T) string {
-	l := listen(t, "127.0.0.1:0")
-	defer l.Close()
-	return l.Addr().String()
-}
-
 // TestKillNode kills a node at every step of activating a revision, starts it
 // again, and finds it at the generation of its neighbour. What it answers before
 // and after is of one revision each.
@@ -170,7 +164,7 @@ func TestKillNode(t *testing.T) {
 			up := newLibrary(t)
 			op, plane := startControlPlane(t, t.TempDir())
 			neighbour := startNode(t, "neighbour", plane)
-			addr := freeAddr(t)
+			addr := testaddr.Free(t)
 			env := []string{roleVar + "=node", nameVar + "=victim", planeVar + "=" + plane, listenVar + "=" + addr, secretsVar + "=" + secrets(t)}
 
 			first := start(t, env...)
@@ -210,7 +204,7 @@ func TestKillNodeDuringChange(t *testing.T) {
 		t.Run(step, func(t *testing.T) {
 			up := newLibrary(t)
 			op, plane := startControlPlane(t, t.TempDir())
-			addr := freeAddr(t)
+			addr := testaddr.Free(t)
 			env := []string{roleVar + "=node", nameVar + "=victim", planeVar + "=" + plane, listenVar + "=" + addr, secretsVar + "=" + secrets(t)}
 			victim := start(t, append(env, stopVar+"="+step+"#2")...)
 			awaitNodes(t, op, 1)
@@ -241,7 +235,7 @@ func TestKillControlPlane(t *testing.T) {
 	for _, step := range []string{"stored", "half-pushed"} {
 		t.Run(step, func(t *testing.T) {
 			up := newLibrary(t)
-			data, plane := t.TempDir(), freeAddr(t)
+			data, plane := t.TempDir(), testaddr.Free(t)
 			env := []string{roleVar + "=controlplane", dataVar + "=" + data, listenVar + "=" + plane}
 			urls := []string{startNode(t, "n1", plane), startNode(t, "n2", plane)}
 			op := dial(t, plane)
