@@ -32,24 +32,6 @@ func excluded(f *ast.File, tags []string) bool {
 	return known && !holds
 }
 
-// conditions returns the tags that the @if of a file asks for.
-func conditions(f *ast.File) (tags []string) {
-	for _, a := range attributes(f) {
-		key, body := a.Split()
-		condition, err := parser.ParseExpr(f.Filename, body)
-		if key != "if" || err != nil {
-			continue
-		}
-		ast.Walk(condition, func(n ast.Node) bool {
-			if id, ok := n.(*ast.Ident); ok {
-				tags = append(tags, id.Name)
-			}
-			return true
-		}, nil)
-	}
-	return tags
-}
-
 // attributes returns those of a file that stand before its package clause.
 func attributes(f *ast.File) (all []*ast.Attribute) {
 	for _, d := range f.Decls {

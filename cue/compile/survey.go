@@ -31,8 +31,7 @@ type module struct {
 	sound     bool                  // it can be loaded
 	tested    bool                  // its packages are those with test files, and hold them
 
-	out        []*file  // those that CUE leaves out of their packages
-	conditions []string // tags that files ask for to be in their package
+	out []*file // those that CUE leaves out of their packages
 
 	missing map[string]bool // places of imports that are not in the module, which has been reported
 }
@@ -162,9 +161,6 @@ func (m *module) parse(r report) {
 
 // take makes f a file of its package, unless CUE leaves it out with the module's tags.
 func (m *module) take(f *file) {
-	if f.syntax != nil {
-		m.conditions = append(m.conditions, conditions(f.syntax)...)
-	}
 	if f.syntax != nil && excluded(f.syntax, m.tags) {
 		m.out = append(m.out, f)
 	} else {

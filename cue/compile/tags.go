@@ -41,12 +41,13 @@ func (m *module) checkTags(batches []result, r report) {
 		return
 	}
 	for _, tag := range m.tags {
-		if slices.Contains(m.conditions, tag) {
-			continue // of a file that the tag may have left out
+		knows := func(b result) bool { return !slices.Contains(b.strange, tagName(tag)) }
+		if len(batches) == 0 || slices.ContainsFunc(batches, knows) {
+			continue
 		}
-		strange := func(b result) bool { return slices.Contains(b.strange, tagName(tag)) }
-		if len(batches) > 0 && !slices.ContainsFunc(batches, func(b result) bool { return !strange(b) }) {
-			r.strangeTag(tag, m.knownTags())
+		known := m.knownTags()
+		if !slices.ContainsFunc(known, func(t knownTag) bool { return t.asked && t.name == tag }) { // else it may have left the file out
+			r.strangeTag(tag, known)
 		}
 	}
 }
@@ -55,6 +56,7 @@ func (m *module) checkTags(batches []result, r report) {
 type knownTag struct {
 	name  string
 	value bool   // it is given as name=value
+	asked bool   // by an @if
 	kind  string // of the value: "string", "int", "number" or "bool"
 	pos   *sourcev1.Position
 }
@@ -96,7 +98,7 @@ func tagsOf(attribute string) []knownTag {
 	var all []knownTag
 	if match := ifAttribute.FindStringSubmatch(attribute); match != nil {
 		for _, name := range ifName.FindAllString(match[1], -1) {
-			all = append(all, knownTag{name: name})
+			all = append(all, knownTag{name: name, asked: true})
 		}
 		return all
 	}
