@@ -31,7 +31,7 @@ func (p *program) apply() *cobra.Command {
 			var known *adminv1.Revision
 			o, err := client.Apply(c.Context(), start, s, p.progress(*out, &known))
 			if err != nil {
-				return cutShort(err, known, start.GetDryRun())
+				return cutShort(err, start.GetGroup(), known, start.GetDryRun())
 			}
 			return p.outcome(o, *out)
 		})
@@ -74,7 +74,7 @@ func (p *program) rollback() *cobra.Command {
 			var known *adminv1.Revision
 			o, err := client.Rollback(c.Context(), req, p.progress(*out, &known))
 			if err != nil {
-				return cutShort(err, known, false)
+				return cutShort(err, req.GetGroup(), known, false)
 			}
 			return p.outcome(o, *out)
 		})
@@ -95,7 +95,7 @@ newest one before the current that has another bundle and that a node ran.`
 // cutShort says of an apply or a rollback that was interrupted, or whose control plane
 // went away, what becomes of it. known is the revision that was stored, as far as was
 // heard: nil is none.
-func cutShort(err error, known *adminv1.Revision, dryRun bool) error {
+func cutShort(err error, group string, known *adminv1.Revision, dryRun bool) error {
 	why := fmt.Sprint(err)
 	switch {
 	case errors.Is(err, context.Canceled):
@@ -107,7 +107,7 @@ func cutShort(err error, known *adminv1.Revision, dryRun bool) error {
 	case dryRun:
 		return remotef("%s: nothing is stored by a dry run", why)
 	case known == nil:
-		return remotef("%s before a revision was stored, as far as is known: see bindery revisions --group GROUP, and apply again if it is not there", why)
+		return remotef("%s before a revision was stored, as far as is known: see bindery revisions --group %s, and apply again if it is not there", why, group)
 	}
 	return remotef("%s: revision %d of group %s is stored, and nodes go on to it by themselves: see bindery nodes, or go back with bindery rollback",
 		why, known.GetGeneration().GetNumber(), known.GetGroup())

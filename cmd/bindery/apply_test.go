@@ -22,7 +22,7 @@ func TestCutShort(t *testing.T) {
 	gone := &operator.Unreachable{Addr: "127.0.0.1:7700", Lost: true, Err: errors.New("error reading from server: EOF")}
 	full := &operator.Unreachable{Addr: "127.0.0.1:7700", Err: errors.New("no revision was stored")}
 	const stored = ": revision 7 of group shop is stored, and nodes go on to it by themselves: see bindery nodes, or go back with bindery rollback"
-	const unknown = " before a revision was stored, as far as is known: see bindery revisions --group GROUP, and apply again if it is not there"
+	const unknown = " before a revision was stored, as far as is known: see bindery revisions --group shop, and apply again if it is not there"
 	tests := []struct {
 		err    error
 		known  *adminv1.Revision
@@ -38,7 +38,7 @@ func TestCutShort(t *testing.T) {
 		{err: &operator.Refused{Message: "no"}, want: "no"},
 	}
 	for _, tt := range tests {
-		if got := cutShort(tt.err, tt.known, tt.dryRun); got.Error() != tt.want {
+		if got := cutShort(tt.err, "shop", tt.known, tt.dryRun); got.Error() != tt.want {
 			t.Errorf("cutShort(%v, %v, %t) = %v, want %s", tt.err, tt.known, tt.dryRun, got, tt.want)
 		}
 	}
