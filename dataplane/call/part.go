@@ -21,8 +21,8 @@ type Part struct {
 }
 
 // partOf returns the body of resp as a part; nil when resp is no success, or it is
-// empty, or of no media type that t produces. The error, which does not quote the body, says why it cannot
-// be one.
+// empty, or of no media type that t produces. The error, which does not quote the body,
+// says why it cannot be one.
 func partOf(t *table.Tool, resp *response) (*Part, error) {
 	types := resp.Header["Content-Type"]
 	if len(t.Produces) == 0 || !isSuccess(resp.Status) || len(types) != 1 || len(resp.Body) == 0 {

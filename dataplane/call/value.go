@@ -75,8 +75,8 @@ func checkMembers(a *table.Argument, v rawjson.Value) error {
 	return nil
 }
 
-// checkSchema holds v to the schema of a, an argument of t. The error names the place and what the
-// schema says, never a value.
+// checkSchema holds v to the schema of a, an argument of t. The error names the place and
+// what the schema says, never a value.
 func checkSchema(t *table.Tool, a *table.Argument, v rawjson.Value) error {
 	err := a.Schema.Check(v)
 	var violation *schema.Violation
